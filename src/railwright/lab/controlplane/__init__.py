@@ -1,0 +1,1 @@
+"""Controlplane of railwright.lab."""
