@@ -1,1 +1,45 @@
-"""The only file that picks the world: adapters, simulator or lab."""
+"""The only file that picks the world: a kubeconfig's cluster, a simulator, or an archive."""
+
+from railwright.core.errors import UsageError
+from railwright.ports.world import World
+
+SIMULATOR = "sim:"
+ARCHIVE = "bundle:"
+
+
+def open_world(cluster: str | None) -> World:
+    """
+    Open what `--cluster` names.
+
+    Args:
+        cluster: a kubeconfig context; None or "" for the current one; "sim:WORLD[+FAULT...][@STATE.json]".
+
+    Raises:
+        UsageError: no such world, or an archive, which cannot be opened yet.
+        ClusterUnreachable: no kubeconfig, or no such context.
+    """
+    # Each world is imported when it is asked for: `--help` must not pay for any of them.
+    if cluster and cluster.startswith(SIMULATOR):
+        from railwright.simulator.open import open_simulator
+
+        return open_simulator(cluster.removeprefix(SIMULATOR))
+    if cluster and cluster.startswith(ARCHIVE):
+        message = f"--cluster {cluster}: archives cannot be opened yet"
+        raise UsageError(message, hint="give a kubeconfig context, or sim:WORLD")
+    from railwright.adapters.live import open_live
+
+    return open_live(cluster or None)
+
+
+def worlds() -> tuple[tuple[str, str], ...]:
+    """Names and descriptions of the simulated worlds."""
+    from railwright.simulator.worlds import WORLDS
+
+    return tuple((world.name, world.description) for world in WORLDS)
+
+
+def faults() -> tuple[tuple[str, str], ...]:
+    """Names and descriptions of the faults that a simulated world can have."""
+    from railwright.simulator.faults import FAULTS
+
+    return tuple((fault.name, fault.description) for fault in FAULTS)

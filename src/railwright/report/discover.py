@@ -1,0 +1,124 @@
+"""How a Snapshot reads: what is there, node by node, and what could not be seen."""
+
+from typing import Any
+
+from railwright.core.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
+from railwright.core.objects import dig, kind_of
+from railwright.facts.model import NodeFacts, NodeHardware, Snapshot
+from railwright.facts.pci import distance
+from railwright.report.model import Document
+from railwright.report.plain import plain, reference
+from railwright.report.tables import count, table
+
+
+def snapshot_document(snapshot: Snapshot) -> Document:
+    """Show facts; raw node records and whole objects stay out, references to objects stay in."""
+    cluster = snapshot.cluster
+    facts = plain(cluster)
+    facts["objects"] = [reference(ref) for ref in sorted(cluster.objects)]
+    facts["served_kinds"] = len(cluster.served_kinds)
+    payload = {
+        "taken_at": snapshot.taken_at,
+        "facts": facts,
+        "operators": _operators(snapshot),
+        "nodes": [plain(node) | {"distances": _distances(node.hardware)} for node in snapshot.nodes],
+    }
+    unseen = bool(cluster.unseen) or any(node.hardware is None or node.hardware.unseen for node in snapshot.nodes)
+    return Document(
+        "snapshot/v1alpha1", cluster.name, cluster.simulated, payload, _text(snapshot), exit_code=6 if unseen else 0
+    )
+
+
+def _operators(snapshot: Snapshot) -> list[dict[str, Any]]:
+    found = []
+    for subscription in snapshot.cluster.of_kind(SUBSCRIPTION):
+        namespace = str(dig(subscription, "metadata", "namespace", default=""))
+        installed = dig(subscription, "status", "installedCSV", default="")
+        csv = next(
+            (
+                item
+                for item in snapshot.cluster.of_kind(CLUSTER_SERVICE_VERSION, namespace)
+                if dig(item, "metadata", "name") == installed
+            ),
+            None,
+        )
+        found.append(
+            {
+                "package": dig(subscription, "spec", "name"),
+                "namespace": namespace,
+                "channel": dig(subscription, "spec", "channel"),
+                "csv": installed or None,
+                "phase": dig(csv, "status", "phase"),
+            }
+        )
+    return found
+
+
+def _distances(hardware: NodeHardware | None) -> list[dict[str, str]]:
+    if hardware is None:
+        return []
+    return [
+        {"gpu": gpu.pci, "nic": port.pci, "distance": distance(gpu, port).value}
+        for gpu in hardware.gpus
+        for port in hardware.ports
+        if port.parent is None
+    ]
+
+
+def _text(snapshot: Snapshot) -> str:
+    cluster = snapshot.cluster
+    version = (
+        f"OpenShift {cluster.openshift_version} (Kubernetes {cluster.kubernetes_version})"
+        if cluster.openshift_version
+        else f"Kubernetes {cluster.kubernetes_version}"
+    )
+    parts = [f"{cluster.name}: {version}, {cluster.topology.value} control plane, {count(len(snapshot.nodes), 'node')}"]
+    operators = [
+        (str(item["package"]), str(item["csv"] or "not installed yet"), str(item["phase"] or "-"), item["namespace"])
+        for item in _operators(snapshot)
+    ]
+    parts.append(
+        "operators\n" + (table(("package", "version", "phase", "namespace"), operators) or "  none of the four is installed")
+    )
+    custom = sorted({str(kind_of(obj)) for obj in cluster.objects.values() if "nvidia" in str(kind_of(obj)) or "mellanox" in str(kind_of(obj))})
+    if custom:
+        parts.append("custom resources\n" + "\n".join(f"  {kind}" for kind in custom))
+    parts.extend(_node_text(node) for node in snapshot.nodes if node.hardware is None or node.hardware.gpus)
+    plain_nodes = [node.name for node in snapshot.nodes if node.hardware is not None and not node.hardware.gpus]
+    if plain_nodes:
+        parts.append(f"without a GPU: {', '.join(plain_nodes)}")
+    unseen = [f"  {item.what}: {item.why}" for item in cluster.unseen]
+    if unseen:
+        parts.append("could not be seen\n" + "\n".join(unseen))
+    return "\n\n".join(parts)
+
+
+def _node_text(node: NodeFacts) -> str:
+    head = f"node {node.name}: {node.os_image}, kernel {node.kernel_version}, {node.architecture}"
+    hardware = node.hardware
+    if hardware is None:
+        return f"{head}\n  its inside could not be read: {node.hardware_problem}"
+    rows = []
+    for port in hardware.ports:
+        if port.parent is not None:
+            continue
+        near = min(((distance(gpu, port), gpu) for gpu in hardware.gpus), key=lambda pair: (pair[0].rank, pair[1].pci), default=None)
+        rows.append(
+            (
+                port.pci,
+                port.netdev or "-",
+                port.rdma or "-",
+                port.link_layer.value,
+                port.state or "-",
+                f"{port.rate_gbps:g}" if port.rate_gbps else "-",
+                f"{near[1].pci} {near[0].value}" if near else "-",
+            )
+        )
+    lines = [head, f"  {count(len(hardware.gpus), 'GPU')}, driver: {hardware.nvidia_driver or 'none loaded'}"]
+    lines.append(table(("NIC", "netdev", "RDMA", "link", "state", "Gb/s", "nearest GPU"), rows) or "  no NIC")
+    if hardware.uplinks_known:
+        lines.extend(f"  {item.what}: {' > '.join(item.path)}" for item in hardware.carried)
+    else:
+        lines.append(f"  what carries the node's own traffic is not known: {hardware.uplinks_problem}")
+    lines.extend(f"  not seen: {item.what}: {item.why}" for item in hardware.unseen)
+    return "\n".join(lines)

@@ -1,0 +1,27 @@
+"""Document -> text, JSON or YAML."""
+
+import json
+
+import yaml
+
+from railwright.core.redaction import redact
+from railwright.report.model import Document
+
+SIMULATED = "SIMULATED: no real cluster was read or changed"
+
+
+def to_json(document: Document) -> str:
+    """Indented JSON; keys in the order in which people read them, secrets redacted."""
+    return json.dumps(redact(document.as_data()), indent=2, ensure_ascii=False) + "\n"
+
+
+def to_yaml(document: Document) -> str:
+    """The same as YAML."""
+    text: str = yaml.safe_dump(redact(document.as_data()), sort_keys=False, allow_unicode=True, width=120)
+    return text
+
+
+def to_text(document: Document) -> str:
+    """The text for people; a simulated result says so in its first line."""
+    head = f"[{SIMULATED} ({document.cluster})]\n" if document.simulated else ""
+    return head + document.text.rstrip("\n") + "\n"

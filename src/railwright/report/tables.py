@@ -1,0 +1,33 @@
+"""Plain-text tables and durations, for reports that are read in a terminal or a log."""
+
+from collections.abc import Sequence
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
+    """Align columns with two spaces between them; the last column is not padded. Empty for no rows."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    lines = []
+    for row in (header, *rows):
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        lines.append(indent + "  ".join([*cells, row[-1]]).rstrip())
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration the way people say it: "45 s", "7 min", "1 h 20 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun: "1 node", "2 nodes", "3 policies"."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    return f"{number} {plural}"
