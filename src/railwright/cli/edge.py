@@ -1,0 +1,78 @@
+"""Where errors end: messages on stderr, exit codes, a debug file for what nobody expected."""
+
+import asyncio
+import json
+import sys
+import tempfile
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from railwright.cli.options import Common
+from railwright.core.errors import RailwrightError
+from railwright.core.redaction import redact, redact_text
+from railwright.report.formats import to_json, to_text, to_yaml
+from railwright.report.model import Document
+
+_INTERRUPTED = 130
+_BUG = 1
+
+
+def run(action: Callable[[], Awaitable[int]], common: Common) -> int:
+    """Run a command's coroutine and translate how it ends into an exit code."""
+    try:
+        return asyncio.run(_run(action))
+    except KeyboardInterrupt:
+        print("interrupted: what was done is in the ledger; run the same command again to go on", file=sys.stderr)  # noqa: T201 - the edge prints
+        return _INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except RailwrightError as error:
+        show_error(error, common)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the outermost edge: a bug of ours must not end in a bare traceback
+        _show_bug(error)
+        return _BUG
+
+
+async def _run(action: Callable[[], Awaitable[int]]) -> int:
+    return await action()
+
+
+def show(document: Document, common: Common) -> int:
+    """Print a result in the wanted format; give its exit code."""
+    formats = {"text": to_text, "json": to_json, "yaml": to_yaml}
+    sys.stdout.write(formats[common.output](document))
+    return document.exit_code
+
+
+def show_error(error: RailwrightError, common: Common) -> None:
+    """Print an error on stderr: for people, or as JSON with the same fields."""
+    if common.output == "json":
+        fields = {
+            "code": error.code,
+            "exit_code": error.exit_code,
+            "transient": error.transient,
+            "message": error.message,
+            "hint": error.hint,
+            "context": error.context,
+        }
+        sys.stderr.write(json.dumps({"error": redact(fields)}, indent=2) + "\n")
+        return
+    retry = ", may be retried" if error.transient else ""
+    lines = [f"error: {error.code}  (exit {error.exit_code}{retry})"]
+    lines.extend(f"  {line}" for line in error.message.splitlines())
+    lines.extend(f"  {key}: {value}" for key, value in error.context.items())
+    if error.hint:
+        lines.append(f"  next  {error.hint}")
+    sys.stderr.write(redact_text("\n".join(lines)) + "\n")
+
+
+def _show_bug(error: Exception) -> None:
+    with tempfile.NamedTemporaryFile("w", prefix="railwright-bug-", suffix=".txt", delete=False) as debug:
+        debug.write(redact_text("".join(traceback.format_exception(error))))
+    sys.stderr.write(
+        f"error: internal  (exit 1)\n  a bug of railwright: {type(error).__name__}: {redact_text(str(error))}\n"
+        f"  next  report it with {Path(debug.name)}\n"
+    )

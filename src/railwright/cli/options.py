@@ -1,0 +1,40 @@
+"""Options that several commands share, and how they become arguments of railwright.api."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+Output = Literal["text", "json", "yaml"]
+
+DEFAULT_FILE = Path("rails.yaml")
+_SHARED = Group("Common options", sort_key=90)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Common:
+    """What every command takes."""
+
+    cluster: Annotated[str | None, Parameter(group=_SHARED)] = None
+    """Kubeconfig context (default: the current one), or sim:WORLD[+FAULT...][@STATE.json]."""
+    output: Annotated[Output, Parameter(name=["--output", "-o"], group=_SHARED)] = "text"
+    """Format of the result on stdout; progress goes to stderr."""
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", group=_SHARED)] = False
+    """No progress on stderr."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Wanted:
+    """Where the wanted state comes from."""
+
+    file: Annotated[Path | None, Parameter(name=["--file", "-f"])] = None
+    """The wanted state; default ./rails.yaml."""
+    name: str | None = None
+    """One fabric of several in the file or on the cluster."""
+    method: Literal["shared", "host-device", "sriov"] | None = None
+    """Overrides spec.method."""
+    fabric: Literal["roce", "infiniband"] | None = None
+    """Link type; overrides spec.fabric."""

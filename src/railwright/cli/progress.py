@@ -1,0 +1,70 @@
+"""Progress on stderr: one line an event; on a terminal the waiting line is rewritten in place."""
+
+import sys
+from typing import TextIO
+
+from railwright.core.verdicts import Verdict
+from railwright.ports.progress import Event, Note, Progress, Reading, Silent, StageEnded, StageStarted, Waiting, Wrote
+from railwright.report.tables import count, duration
+
+_COLOURS = {Verdict.PASS: "32", Verdict.FAIL: "31", Verdict.UNKNOWN: "33", Verdict.PROGRESSING: "33", Verdict.SKIP: "2"}
+_CLEAR_LINE = "\r\x1b[2K"
+
+
+def progress(*, quiet: bool) -> Progress:
+    """Choose how progress is shown."""
+    return Silent() if quiet else Lines(sys.stderr)
+
+
+class Lines:
+    """A Progress that writes lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to `stream`; whether it is a terminal decides on colour and on rewriting."""
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._pending = False
+
+    def emit(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case Reading(what, done, total):
+                if self._is_terminal or done == total:
+                    self._passing(f"reading {what}: {done} of {total}", final=done == total)
+            case StageStarted():
+                where = f" on {count(len(event.nodes), 'node')} ({event.batch})" if event.batch else ""
+                risk = f", risk: {event.risk}" if event.risk != "none" else ""
+                self._line(
+                    f"stage {event.number} of {event.total} {event.stage}{where}: about {duration(event.expected_s)}{risk}"
+                )
+            case Wrote():
+                self._line(f"    {event.action}{' (dry run)' if event.dry_run else ''} {event.ref}")
+            case Waiting():
+                self._passing(
+                    f"    waiting {duration(event.elapsed_s)} of about {duration(event.expected_s)}"
+                    f" (limit {duration(event.limit_s)}): {event.waiting_for}",
+                    final=not self._is_terminal,
+                )
+            case StageEnded():
+                self._line(
+                    f"  {self._colour(event.verdict)} {event.stage}{' ' + event.batch if event.batch else ''}"
+                    f" after {duration(event.elapsed_s)}: {event.reason}"
+                )
+            case Note(text):
+                self._line(text)
+
+    def _colour(self, verdict: Verdict) -> str:
+        return f"\x1b[{_COLOURS[verdict]}m{verdict.value}\x1b[0m" if self._is_terminal else verdict.value
+
+    def _line(self, text: str) -> None:
+        self._stream.write((_CLEAR_LINE if self._pending else "") + text + "\n")
+        self._pending = False
+        self._stream.flush()
+
+    def _passing(self, text: str, *, final: bool) -> None:
+        if final:
+            self._line(text)
+            return
+        self._stream.write(_CLEAR_LINE + text)
+        self._pending = True
+        self._stream.flush()
