@@ -1,1 +1,239 @@
-"""The library: a few async functions and their models; holds no logic. Provisional until 1.0."""
+"""
+The library: a few async functions, their models and errors; holds no logic. Provisional until 1.0.
+
+    world = await open_cluster("sim:h200-roce")
+    intents = read_intents(Path("rails.yaml"))
+    prepared = await plan(world, intents)
+    record = await apply(world, intents, approval=consent)
+
+Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
+"""
+
+from pathlib import Path
+
+from railwright.adapters.clock import RealClock
+from railwright.adapters.local import read_local
+from railwright.catalog.load import load_catalog
+from railwright.catalog.model import Catalog
+from railwright.core.errors import RailwrightError, Refused, UsageError
+from railwright.core.ids import FabricName, NodeName, StageName
+from railwright.core.verdicts import Verdict
+from railwright.facts.discover import discover as _discover
+from railwright.facts.model import NodeHardware, Scope, Snapshot
+from railwright.facts.node_record import parse_node_record
+from railwright.facts.offline import offline_snapshot
+from railwright.facts.script import node_script
+from railwright.intent.flags import with_flags
+from railwright.intent.keys import KEYS, KeyDoc, find_key
+from railwright.intent.model import Fabric, Intent, Method
+from railwright.intent.parse import parse_intents, read_intents
+from railwright.manifests.files import to_files
+from railwright.manifests.images import ImageList
+from railwright.manifests.images import images as _images
+from railwright.manifests.model import File, Manifests
+from railwright.manifests.render import render as _render
+from railwright.manifests.workload import Workload, workload_text
+from railwright.manifests.workload import workload as _workload
+from railwright.pipeline.apply import apply_fabrics
+from railwright.pipeline.clean import clean as _clean
+from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
+from railwright.pipeline.prepare import prepare
+from railwright.pipeline.status import status as _status
+from railwright.plan.model import Plan
+from railwright.plan.plan import plan as _plan
+from railwright.ports.approval import Approval, Question
+from railwright.ports.progress import Event, Progress, Silent
+from railwright.ports.world import World
+from railwright.report.discover import hardware_document, snapshot_document
+from railwright.report.formats import to_json, to_text, to_yaml
+from railwright.report.model import Document
+from railwright.report.plan import plan_document
+from railwright.report.records import apply_document, clean_document, status_document
+from railwright.report.things import images_document, key_document, workload_document
+from railwright.wiring import faults, open_world, worlds
+
+__all__ = [
+    "KEYS",
+    "ApplyRecord",
+    "Approval",
+    "Catalog",
+    "CleanRecord",
+    "Document",
+    "Event",
+    "Fabric",
+    "FabricName",
+    "File",
+    "ImageList",
+    "Intent",
+    "KeyDoc",
+    "Manifests",
+    "Method",
+    "NodeHardware",
+    "NodeName",
+    "Plan",
+    "Prepared",
+    "Progress",
+    "Question",
+    "RailwrightError",
+    "Refused",
+    "Scope",
+    "Silent",
+    "Snapshot",
+    "StageName",
+    "StatusRecord",
+    "UsageError",
+    "Verdict",
+    "Workload",
+    "World",
+    "apply",
+    "apply_document",
+    "clean",
+    "clean_document",
+    "discover",
+    "discover_local",
+    "faults",
+    "find_key",
+    "hardware_document",
+    "images",
+    "images_document",
+    "key_document",
+    "open_cluster",
+    "parse_intents",
+    "plan",
+    "plan_document",
+    "read_intents",
+    "render",
+    "render_offline",
+    "snapshot_document",
+    "status",
+    "status_document",
+    "to_json",
+    "to_text",
+    "to_yaml",
+    "with_flags",
+    "workload",
+    "workload_document",
+    "workload_text",
+    "worlds",
+]
+
+_SILENT = Silent()
+
+
+async def open_cluster(cluster: str | None = None) -> World:
+    """Open a kubeconfig context (None: the current one) or "sim:WORLD[+FAULT...][@STATE.json]"."""
+    return open_world(cluster)
+
+
+async def discover(world: World, scope: Scope | None = None, *, progress: Progress = _SILENT) -> Snapshot:
+    """Read what is there; changes nothing."""
+    return await _discover(world.cluster, world.node, scope or Scope(), progress, world.clock)
+
+
+async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
+    """Read this machine."""
+    answer = await read_local(node_script(), timeout_s=timeout_s)
+    if answer.problem:
+        raise UsageError(answer.problem)
+    return parse_node_record(answer.text)
+
+
+async def plan(
+    world: World, intents: tuple[Intent, ...], *, catalog: Catalog | None = None, progress: Progress = _SILENT
+) -> Prepared:
+    """Decide what would be done, and compare it with the cluster."""
+    return await prepare(world, intents, catalog or load_catalog(), progress)
+
+
+def render(prepared: Prepared, *, unchecked: bool = False) -> tuple[File, ...]:
+    """Write a plan that was made with a cluster's facts as files."""
+    return to_files(prepared.plan, prepared.manifests, unchecked=unchecked)
+
+
+def render_offline(
+    intents: tuple[Intent, ...], openshift_version: str, *, unchecked: bool = False, catalog: Catalog | None = None
+) -> tuple[Plan, tuple[File, ...]]:
+    """
+    Plan and render without a cluster; without node facts only what has no risk, unless `unchecked`.
+
+    Raises:
+        Refused: the plan is refused.
+    """
+    decided = _plan(intents, offline_snapshot(openshift_version), catalog or load_catalog())
+    if decided.is_refused:
+        message = "\n".join(f"{item.code}: {item.message}" for item in decided.refusals)
+        raise Refused(message, hint=decided.refusals[0].hint)
+    return decided, to_files(decided, _render(decided), unchecked=unchecked)
+
+
+async def apply(
+    world: World,
+    intents: tuple[Intent, ...],
+    *,
+    approval: Approval,
+    until: StageName | None = None,
+    dry_run: bool = False,
+    take_over: bool = False,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> ApplyRecord:
+    """Do it, stage by stage; a failed gate is in the record, not an exception."""
+    return await apply_fabrics(
+        world,
+        intents,
+        catalog or load_catalog(),
+        progress,
+        approval,
+        until=until,
+        dry_run=dry_run,
+        take_over=take_over,
+    )
+
+
+async def status(
+    world: World,
+    intents: tuple[Intent, ...] | None = None,
+    *,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> StatusRecord:
+    """Where each stage stands; without intents, of the fabrics that the ledger knows."""
+    return await _status(world, intents, catalog or load_catalog(), progress)
+
+
+async def clean(
+    world: World,
+    fabrics: tuple[FabricName, ...] | None = None,
+    *,
+    approval: Approval,
+    dry_run: bool = False,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> CleanRecord:
+    """Remove what we made and put back what we changed; None for every fabric."""
+    return await _clean(world, fabrics, catalog or load_catalog(), progress, approval, dry_run=dry_run)
+
+
+def workload(
+    decided: Plan, fabric: FabricName, *, namespace: str, gpus: int | None = None, image: str | None = None
+) -> Workload:
+    """Make the pod and job that use a fabric's rails."""
+    return _workload(decided, fabric, namespace=namespace, gpus=gpus, image=image)
+
+
+def images(decided: Plan, *, catalog: Catalog | None = None) -> ImageList:
+    """List every image that a plan needs."""
+    return _images(decided, catalog or load_catalog())
+
+
+def local_clock() -> RealClock:
+    """The machine's clock, for callers that build a World of their own."""
+    return RealClock()
+
+
+async def intents_of(world: World, file: Path | None) -> tuple[Intent, ...]:
+    """Intents of a file, or of the fabrics in the cluster's ledger when there is no file."""
+    if file is not None:
+        return read_intents(file)
+    record = await _status(world, None, load_catalog(), _SILENT)
+    return record.intents

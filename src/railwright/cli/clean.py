@@ -1,0 +1,44 @@
+"""`railwright clean`."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.consent import Consent
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common, Wanted
+from railwright.cli.progress import progress
+from railwright.cli.wanted import names_in
+
+
+def clean(
+    *,
+    wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Remove what apply made and put back what it changed; nothing else.
+
+    A field that no longer holds our value stays, and is named. Without a file or --name: every fabric in the ledger.
+
+    Args:
+        wanted: which fabrics.
+        dry_run: show what would be removed and put back.
+        yes: consent to every risk; without a terminal and without it, a risk is refused (exit 7).
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        world = await api.open_cluster(common.cluster)
+        record = await api.clean(
+            world,
+            names_in(wanted),
+            approval=Consent(yes=yes, take_over=False),
+            dry_run=dry_run,
+            progress=progress(quiet=common.quiet),
+        )
+        return show(api.clean_document(record, world.cluster.name, simulated=world.cluster.simulated), common)
+
+    return run(action, common)

@@ -1,0 +1,101 @@
+"""`railwright demo`."""
+
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.consent import Consent
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common
+from railwright.cli.progress import progress
+
+_RAILS = """apiVersion: railwright.dev/v1alpha1
+kind: RailFabric
+metadata: {{name: east-west}}
+spec:
+  method: {method}
+  fabric: {fabric}
+  workloadNamespaces: [training]
+"""
+
+
+def demo(
+    *,
+    method: Literal["shared", "host-device", "sriov"] = "shared",
+    fabric: Literal["roce", "infiniband"] = "roce",
+    world: str | None = None,
+    fault: list[str] | None = None,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Show the whole job on a simulated cluster: discover, plan, apply with its gates, status, clean.
+
+    Args:
+        method: how pods get their RDMA device.
+        fabric: the link type.
+        world: another simulated cluster; --list names them.
+        fault: something that is broken in it; --list names them. May be given several times.
+        all_: all six configurations, one line each; exit code 0 only if all end as they should.
+        list_: name the worlds and faults.
+        common: output; --cluster is not used.
+    """
+
+    async def action() -> int:
+        if list_:
+            return show(api.worlds_document(), common)
+        faults = "".join(f"+{name}" for name in fault or ())
+        if all_:
+            runs = [
+                await _quietly(api.Method(m), api.Fabric(f), _world(world, f) + faults)
+                for f in ("roce", "infiniband")
+                for m in ("shared", "host-device", "sriov")
+            ]
+            return show(api.demo_document(tuple(runs)), common)
+        chosen = _world(world, fabric) + faults
+        if common.output != "text":
+            return show(api.demo_document((await _quietly(api.Method(method), api.Fabric(fabric), chosen),)), common)
+        return await _aloud(_RAILS.format(method=method, fabric=fabric), chosen, common)
+
+    return run(action, common)
+
+
+def _world(world: str | None, fabric: str) -> str:
+    return "sim:" + (world or ("h200-roce" if fabric == "roce" else "h200-ib"))
+
+
+async def _quietly(method: api.Method, fabric: api.Fabric, cluster: str) -> api.DemoRun:
+    rails = _RAILS.format(method=method.value, fabric=fabric.value)
+    return await api.demo_run(api.parse_intents(rails, "demo"), cluster)
+
+
+async def _aloud(rails: str, cluster: str, common: Common) -> int:
+    seen = progress(quiet=common.quiet)
+    world = await api.open_cluster(cluster)
+    intents = api.parse_intents(rails, "demo")
+    _title("rails.yaml", "what a person writes")
+    sys.stdout.write(rails)
+    _title("railwright discover", "what is there; changes nothing")
+    show(api.snapshot_document(await api.discover(world, progress=seen)), common)
+    _title("railwright plan", "what would be done, why, at what risk")
+    prepared = await api.plan(world, intents)
+    code = show(api.plan_document(prepared.plan, prepared.manifests, prepared.changes), common)
+    if code:
+        return code
+    _title("railwright apply --yes", "do it: stage by stage, each with a gate")
+    record = await api.apply(world, intents, approval=Consent(yes=True, take_over=False), progress=seen)
+    code = show(api.apply_document(record, world.cluster.name, simulated=True), common)
+    _title("railwright status", "where each stage stands")
+    show(api.status_document(await api.status(world), world.cluster.name, simulated=True), common)
+    _title("railwright clean --yes", "remove what we made, put back what we changed")
+    cleaned = await api.clean(world, approval=Consent(yes=True, take_over=False), progress=seen)
+    code = show(api.clean_document(cleaned, world.cluster.name, simulated=True), common) or code
+    _title("that was a simulation", "next: railwright discover, on your cluster")
+    return code
+
+
+def _title(command: str, meaning: str) -> None:
+    sys.stdout.write(f"\n=== {command} === {meaning}\n\n")
+    sys.stdout.flush()

@@ -1,0 +1,37 @@
+"""`railwright discover`."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common
+from railwright.cli.progress import progress
+
+
+def discover(
+    *,
+    node: list[str] | None = None,
+    local: Annotated[bool, Parameter(negative="")] = False,
+    node_timeout_s: float = 30.0,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Read what is there: cluster, operators, nodes, GPUs, NICs and which is near which; changes nothing.
+
+    Args:
+        node: only these nodes; may be given several times.
+        local: this machine instead of a cluster.
+        node_timeout_s: deadline for each node, in seconds.
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        seen = progress(quiet=common.quiet)
+        if local:
+            return show(await api.discover_local(timeout_s=node_timeout_s), common)
+        world = await api.open_cluster(common.cluster)
+        scope = api.Scope(nodes=tuple(api.NodeName(name) for name in node or ()), node_timeout_s=node_timeout_s)
+        return show(api.snapshot_document(await api.discover(world, scope, progress=seen)), common)
+
+    return run(action, common)

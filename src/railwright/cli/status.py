@@ -1,0 +1,25 @@
+"""`railwright status`."""
+
+from railwright import api
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common, Wanted
+from railwright.cli.progress import progress
+from railwright.cli.wanted import intents_in
+
+
+def status(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # noqa: B008 - frozen
+    """Show where each stage stands, from the cluster; without a file, of the fabrics in the ledger.
+
+    Exit code 4 when a stage fails or still goes on, 6 when something could not be seen.
+
+    Args:
+        wanted: the wanted state.
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        world = await api.open_cluster(common.cluster)
+        record = await api.status(world, intents_in(wanted), progress=progress(quiet=common.quiet))
+        return show(api.status_document(record, world.cluster.name, simulated=world.cluster.simulated), common)
+
+    return run(action, common)
