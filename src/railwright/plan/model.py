@@ -358,6 +358,8 @@ class GpuPolicyShare:
     """"" is the operator's default."""
     pull_secrets: tuple[str, ...]
     adopted: bool
+    gds_version: str = ""
+    """Image version of nvidia-fs: the bundle has no default for it; "" leaves it to the operator."""
     stage: StageName = GPU_DRIVER_READY
 
 

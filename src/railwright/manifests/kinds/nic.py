@@ -1,0 +1,137 @@
+"""NicClusterPolicy: the DOCA driver, the two device plugins, and what networks on top of them need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from railwright.core.kinds import NIC_CLUSTER_POLICY
+from railwright.manifests.assemble import a_manifest, an_object, json_string, node_terms, plain, without_empty
+from railwright.manifests.model import Manifest
+from railwright.plan.model import DevicePool, DriverShare, NicPolicyShare
+
+POLICY_NAME = "nic-cluster-policy"
+"""The operator looks at no other name; its webhook accepts any. Source: six-configurations.md 1.5, 2026-11."""
+
+SHARED_PREFIX = "rdma"
+"""The shared plugin's own default; written out it is refused by the webhook as no FQDN (the same section)."""
+
+HOST_PREFIX = "nvidia.com"
+"""The only prefix that HostDeviceNetwork looks for (the same section)."""
+
+LIVENESS = {"initialDelaySeconds": 30, "periodSeconds": 30}
+READINESS = {"initialDelaySeconds": 10, "periodSeconds": 30}
+"""Both only ask whether mlx5_core is loaded. Source: six-configurations.md 1.5 and 2.1, 2026-11."""
+
+
+def nic_policy(share: NicPolicyShare) -> tuple[Manifest, ...]:
+    """Render the sections that some fabric wants; of an existing policy nothing else."""
+    sections: dict[str, Any] = {
+        "ofedDriver": _driver(share.driver) if share.driver else None,
+        "rdmaSharedDevicePlugin": _shared_plugin(share),
+        "sriovDevicePlugin": _host_plugin(share),
+        "secondaryNetwork": {"ipoib": _component(share, "ipoib-cni")} if share.ipoib else None,
+        "nvIpam": {**_component(share, "nvidia-k8s-ipam"), "enableWebhook": False} if share.nv_ipam else None,
+        "ibKubernetes": _ib_kubernetes(share),
+        "nodeAffinity": _affinity(share.node_labels),
+        "tolerations": plain(share.tolerations),
+    }
+    spec = without_empty(sections)
+    if share.adopted and not spec:
+        return ()
+    obj = an_object(NIC_CLUSTER_POLICY, POLICY_NAME, ours=not share.adopted, spec=spec)
+    return (a_manifest(obj, share.stage, share.fabrics, embedded=_embedded(share), partial=share.adopted),)
+
+
+def _embedded(share: NicPolicyShare) -> tuple[tuple[str, str], ...]:
+    paths = []
+    if share.shared_pools:
+        paths.append(("spec.rdmaSharedDevicePlugin.config", "rdma-shared"))
+    if share.host_pools:
+        paths.append(("spec.sriovDevicePlugin.config", "sriov-device-plugin"))
+    return tuple(paths)
+
+
+def _component(share: NicPolicyShare, image: str) -> dict[str, Any]:
+    return without_empty(
+        {
+            "image": image,
+            "repository": share.component_repository,
+            "version": share.component_version,
+            "imagePullSecrets": plain(share.pull_secrets),
+        }
+    )
+
+
+def _driver(driver: DriverShare) -> dict[str, Any]:
+    drain = {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": driver.drain_timeout_s}
+    return without_empty(
+        {
+            "image": driver.image,
+            "repository": driver.repository,
+            "version": driver.version,
+            "imagePullSecrets": plain(driver.pull_secrets),
+            "env": [{"name": name, "value": driver.environment[name]} for name in sorted(driver.environment)],
+            "upgradePolicy": {
+                "autoUpgrade": driver.auto_upgrade,
+                "maxParallelUpgrades": driver.max_parallel,
+                "safeLoad": False,
+                "drain": drain,
+            },
+            "startupProbe": {
+                "initialDelaySeconds": driver.startup_initial_delay_s,
+                "periodSeconds": driver.startup_period_s,
+            },
+            "livenessProbe": dict(LIVENESS),
+            "readinessProbe": dict(READINESS),
+        }
+    )
+
+
+def _shared_plugin(share: NicPolicyShare) -> dict[str, Any] | None:
+    if not share.shared_pools:
+        return None
+    entries = [_shared_entry(pool) for pool in share.shared_pools]
+    return {**_component(share, "k8s-rdma-shared-dev-plugin"), "config": _config("configList", entries)}
+
+
+def _shared_entry(pool: DevicePool) -> dict[str, Any]:
+    prefix = {} if pool.prefix in {"", SHARED_PREFIX} else {"resourcePrefix": pool.prefix}
+    return {
+        "resourceName": pool.resource,
+        **prefix,
+        "rdmaHcaMax": pool.share_count,
+        "selectors": pool.selectors,
+    }
+
+
+def _host_plugin(share: NicPolicyShare) -> dict[str, Any] | None:
+    if not share.host_pools:
+        return None
+    entries = [
+        {
+            "resourcePrefix": pool.prefix or HOST_PREFIX,
+            "resourceName": pool.resource,
+            "selectors": pool.selectors,
+        }
+        for pool in share.host_pools
+    ]
+    return {**_component(share, "sriov-network-device-plugin"), "config": _config("resourceList", entries)}
+
+
+def _config(key: str, entries: list[dict[str, Any]]) -> str:
+    """Write the plugin's JSON with one line break a level: a person reads it in the policy."""
+    return json_string({key: entries}, indent=2) + "\n"
+
+
+def _ib_kubernetes(share: NicPolicyShare) -> dict[str, Any] | None:
+    """Add the pool range and the UFM secret that the plan gives, under the policy's own key names."""
+    if share.ib_kubernetes is None:
+        return None
+    settings: Mapping[str, str] = share.ib_kubernetes
+    return {**_component(share, "ib-kubernetes"), **plain(settings)}
+
+
+def _affinity(labels: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:
+    terms = node_terms({key: value} for key, value in labels)
+    if not terms:
+        return None
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
