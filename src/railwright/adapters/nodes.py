@@ -1,0 +1,126 @@
+"""
+The Node port on a live cluster: run the script in a privileged pod that is on the node already.
+
+Nothing is created on a cluster only to look at it. Pods are tried from the one that sees most of the host.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from railwright.core.errors import RailwrightError
+from railwright.core.ids import NodeName
+from railwright.core.kinds import POD
+from railwright.core.objects import KubeObject, dig
+from railwright.ports.cluster import Cluster, Selection
+from railwright.ports.node import NodeAnswer
+
+
+@dataclass(frozen=True)
+class Door:
+    """
+    A kind of privileged pod to look through.
+
+    Attributes:
+        labels: selects the pods, in any namespace named here.
+        container: the privileged container.
+        shell: the command that reads the script; chroot where the host's root is mounted, to see its files.
+    """
+
+    namespace: str
+    labels: str
+    container: str
+    shell: tuple[str, ...]
+
+
+_PLAIN = ("sh", "-s")
+DOORS = (
+    Door(
+        "openshift-machine-config-operator",
+        "k8s-app=machine-config-daemon",
+        "machine-config-daemon",
+        ("chroot", "/rootfs", "sh", "-s"),
+    ),
+    Door(
+        "openshift-sriov-network-operator",
+        "app=sriov-network-config-daemon",
+        "sriov-network-config-daemon",
+        ("chroot", "/host", "sh", "-s"),
+    ),
+    Door("sriov-network-operator", "app=sriov-network-config-daemon", "sriov-network-config-daemon", _PLAIN),
+    Door("nvidia-gpu-operator", "app.kubernetes.io/component=nvidia-driver", "nvidia-driver-ctr", _PLAIN),
+    Door("nvidia-network-operator", "nvidia.com/ofed-driver", "mofed-container", _PLAIN),
+    Door("openshift-multus", "app=multus", "kube-multus", _PLAIN),
+)
+"""
+Privileged, on the host's network, on every node, best first.
+
+Source: openshift/machine-config-operator manifests/machineconfigdaemon (host root at /rootfs);
+sriov-network-operator v1.6.0 bindata/manifests/daemon (host root at /host); shared/reference/six-configurations.md.
+"""
+NO_DOOR = (
+    "no privileged pod to look through (machine-config-daemon, sriov-network-config-daemon, driver pods, multus); "
+    "--allow-debug-pod would start one for a moment"
+)
+
+
+class ExecNodes:
+    """Reads nodes through pods; which pod is on which node is read once, and again when one is missing."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Look through the pods of this cluster."""
+        self._cluster = cluster
+        self._pods: dict[NodeName, tuple[tuple[Door, str], ...]] | None = None
+        self._unread: list[str] = []
+
+    async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
+        """Run the script through the best pod that answers."""
+        try:
+            if self._pods is None or node not in self._pods:
+                self._pods = await self._find()
+        except RailwrightError as error:
+            return NodeAnswer("", "", error.message)
+        problems: list[str] = []
+        for door, pod in self._pods.get(node, ()):
+            answer = await self._through(door, pod, script, timeout_s)
+            if not answer.problem:
+                return answer
+            problems.append(answer.problem)
+        return NodeAnswer("", "", "; ".join(problems) or "; ".join([NO_DOOR, *self._unread]))
+
+    async def _through(self, door: Door, pod: str, script: str, timeout_s: float) -> NodeAnswer:
+        where = f"{door.namespace}/{pod}"
+        try:
+            result = await self._cluster.exec(
+                door.namespace, pod, door.container, door.shell, stdin=f"{script}\nexit $?\n", timeout_s=timeout_s
+            )
+        except RailwrightError as error:
+            return NodeAnswer("", "", error.message)
+        if result.exit_code != 0:
+            said = result.stderr.strip().splitlines()[-1:] or ["nothing"]
+            return NodeAnswer("", "", f"the script in {where} ended with {result.exit_code} and said: {said[0]}")
+        return NodeAnswer(result.stdout, f"exec {where}")
+
+    async def _find(self) -> dict[NodeName, tuple[tuple[Door, str], ...]]:
+        """Map nodes to the running pods to look through, best first; namespaces we may not read are noted."""
+        found: dict[NodeName, tuple[tuple[Door, str], ...]] = {}
+        self._unread = []
+        failures: list[RailwrightError] = []
+        for door in DOORS:
+            try:
+                async for pod in self._cluster.list(Selection(POD, namespace=door.namespace, labels=door.labels)):
+                    if _runs(pod, door.container):
+                        node = NodeName(str(dig(pod, "spec", "nodeName", default="")))
+                        found[node] = (*found.get(node, ()), (door, str(pod["metadata"]["name"])))
+            except RailwrightError as error:
+                failures.append(error)
+                self._unread.append(error.message)
+        if len(failures) == len(DOORS):
+            raise failures[0]
+        return found
+
+
+def _runs(pod: KubeObject, container: str) -> bool:
+    states: list[Mapping[str, object]] = dig(pod, "status", "containerStatuses", default=[])
+    if dig(pod, "metadata", "deletionTimestamp"):
+        return False
+    return any(state.get("name") == container and dig(state, "state", "running") is not None for state in states)
