@@ -40,6 +40,8 @@ class StageChanges:
     dry_run: bool = False
     take_over: bool = False
     """Consent to overwrite fields of other owners, given for this run."""
+    owners: Mapping[Ref, tuple[FabricName, ...]] = field(default_factory=dict)
+    """For whom each object is; one that is missing here belongs to every fabric."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class LedgerEntry:
     order: int
     stage: StageName
     embedded: tuple[tuple[str, str], ...] = ()
+    recorded_at: str = ""
+    """When the intention was written, RFC 3339: an object that is older was not made by us."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""
+Who writes the ledger now: an annotation on the ledger's first ConfigMap, with a time.
+
+It makes two runs at once a clear message. What keeps them from harming each other are the resourceVersion guards of
+the ledger itself; so a lease that was lost is never a danger, and one whose owner died is waited out.
+"""
+
+import uuid
+
+from railwright.apply.model import LEDGER_NAMESPACE
+from railwright.apply.retry import retried
+from railwright.apply.stamps import from_stamp, to_stamp
+from railwright.core import kinds
+from railwright.core.errors import NotFound, WriteConflict
+from railwright.core.objects import KubeObject, Ref, annotations_of
+from railwright.ports.clock import Clock
+from railwright.ports.cluster import Cluster
+
+HEAD = Ref(kinds.CONFIG_MAP, LEDGER_NAMESPACE, "railwright-ledger")
+LEDGER_LABEL = "railwright.dev/ledger"
+HOLDER_ANNOTATION = "railwright.dev/holder"
+HOLDER_TIME_ANNOTATION = "railwright.dev/holder-seen"
+
+LEASE_S = 30.0
+"""A holder that has not been seen for so long is gone."""
+RENEW_S = 10.0
+
+
+class Lease:
+    """One run's claim to the ledger."""
+
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+        """Claim nothing yet."""
+        self._cluster = cluster
+        self._clock = clock
+        self._holder = str(uuid.uuid4())
+        self._renewed_s: float | None = None
+
+    async def take(self) -> None:
+        """
+        Become the holder; wait for one that does not renew its claim.
+
+        Raises:
+            WriteConflict: another run is at work.
+        """
+        waited_since_s = self._clock.monotonic_s()
+        while True:
+            head = await self._read_head()
+            other, age_s = self._other_holder(head)
+            if not other or age_s >= LEASE_S:
+                if await self._write(head, self._holder):
+                    return
+            elif self._clock.monotonic_s() - waited_since_s > LEASE_S:
+                raise running_elsewhere(other)
+            await self._clock.sleep(1.0)
+
+    async def renew(self) -> None:
+        """
+        Say that we are still there, if it was not said for `RENEW_S`.
+
+        Raises:
+            WriteConflict: another run took over meanwhile.
+        """
+        if self._renewed_s is None or self._clock.monotonic_s() - self._renewed_s < RENEW_S:
+            return
+        for _ in range(3):
+            head = await self._read_head()
+            other, _ = self._other_holder(head)
+            if other:
+                raise running_elsewhere(other)
+            if await self._write(head, self._holder):
+                return
+        raise running_elsewhere("unknown")
+
+    async def release(self) -> None:
+        """Give the claim up, if it is still ours; a ledger that is gone is given up already."""
+        if self._renewed_s is None:
+            return
+        self._renewed_s = None
+        try:
+            head = await retried(lambda: self._cluster.get(HEAD), self._clock)
+        except NotFound:
+            return
+        if annotations_of(head).get(HOLDER_ANNOTATION) == self._holder:
+            await self._write(head, None)
+
+    def _other_holder(self, head: KubeObject) -> tuple[str, float]:
+        """Name somebody else who holds it, and for how many seconds nothing was heard of them."""
+        annotations = annotations_of(head)
+        holder = annotations.get(HOLDER_ANNOTATION, "")
+        if not holder or holder == self._holder:
+            return "", 0.0
+        seen = from_stamp(annotations.get(HOLDER_TIME_ANNOTATION, ""))
+        age_s = LEASE_S if seen is None else (self._clock.now() - seen).total_seconds()
+        # A time that lies ahead is a clock that is wrong, not a claim for ever.
+        return holder, LEASE_S if age_s < -LEASE_S else age_s
+
+    async def _read_head(self) -> KubeObject:
+        try:
+            return await retried(lambda: self._cluster.get(HEAD), self._clock)
+        except NotFound:
+            # Without data and without annotations: applied twice at once it is still the same empty object.
+            head = {
+                "apiVersion": HEAD.kind.api_version,
+                "kind": HEAD.kind.kind,
+                "metadata": {"namespace": HEAD.namespace, "name": HEAD.name, "labels": {LEDGER_LABEL: "head"}},
+            }
+            return await retried(lambda: self._cluster.apply(head), self._clock)
+
+    async def _write(self, head: KubeObject, holder: str | None) -> bool:
+        """Set the holder on exactly this version of the head; False when it moved meanwhile."""
+        stamp = to_stamp(self._clock.now()) if holder else None
+        patch = {
+            "metadata": {
+                "resourceVersion": head["metadata"]["resourceVersion"],
+                "annotations": {HOLDER_ANNOTATION: holder, HOLDER_TIME_ANNOTATION: stamp},
+            }
+        }
+        try:
+            await retried(lambda: self._cluster.patch(HEAD, patch), self._clock)
+        except (WriteConflict, NotFound):
+            return False
+        self._renewed_s = self._clock.monotonic_s() if holder else None
+        return True
+
+
+def running_elsewhere(holder: str) -> WriteConflict:
+    """Say that another run is at work on this cluster."""
+    return WriteConflict(
+        f"another railwright is writing to this cluster (ledger {HEAD.namespace}/{HEAD.name}, holder {holder})",
+        hint="wait for it, or look for it: "
+        f"oc -n {HEAD.namespace} get configmap {HEAD.name} -o jsonpath='{{.metadata.annotations}}'",
+        context={"holder": holder},
+    )
