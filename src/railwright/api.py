@@ -9,9 +9,6 @@ The library: a few async functions, their models and errors; holds no logic. Pro
 Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
 """
 
-from pathlib import Path
-
-from railwright.adapters.clock import RealClock
 from railwright.adapters.local import read_local
 from railwright.catalog.load import load_catalog
 from railwright.catalog.model import Catalog
@@ -24,7 +21,6 @@ from railwright.facts.node_record import parse_node_record
 from railwright.facts.offline import offline_snapshot
 from railwright.facts.script import node_script
 from railwright.intent.flags import with_flags
-from railwright.intent.keys import KEYS, KeyDoc, find_key
 from railwright.intent.model import Fabric, Intent, Method
 from railwright.intent.parse import parse_intents, read_intents
 from railwright.manifests.files import to_files
@@ -32,14 +28,17 @@ from railwright.manifests.images import ImageList
 from railwright.manifests.images import images as _images
 from railwright.manifests.model import File, Manifests
 from railwright.manifests.render import render as _render
-from railwright.manifests.workload import Workload, workload_text
+from railwright.manifests.workload import Workload
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
+from railwright.pipeline.documents import apply_document, clean_document, status_document
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
 from railwright.pipeline.prepare import prepare
+from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
+from railwright.pipeline.rehearse import rehearse as _rehearse
 from railwright.pipeline.status import status as _status
-from railwright.plan.model import Plan
+from railwright.plan.model import Decision, FabricPlan, Plan
 from railwright.plan.plan import plan as _plan
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Event, Progress, Silent
@@ -48,24 +47,24 @@ from railwright.report.discover import hardware_document, snapshot_document
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
 from railwright.report.plan import plan_document
-from railwright.report.records import apply_document, clean_document, status_document
-from railwright.report.things import images_document, key_document, workload_document
-from railwright.wiring import faults, open_world, worlds
+from railwright.report.things import explain_document, files_document, images_document, workload_document
+from railwright.report.things import worlds_document as _worlds_document
+from railwright.wiring import SIMULATOR, faults, open_world, worlds
 
 __all__ = [
-    "KEYS",
     "ApplyRecord",
     "Approval",
     "Catalog",
     "CleanRecord",
+    "Decision",
     "Document",
     "Event",
     "Fabric",
     "FabricName",
+    "FabricPlan",
     "File",
     "ImageList",
     "Intent",
-    "KeyDoc",
     "Manifests",
     "Method",
     "NodeHardware",
@@ -76,6 +75,7 @@ __all__ = [
     "Question",
     "RailwrightError",
     "Refused",
+    "Rehearsal",
     "Scope",
     "Silent",
     "Snapshot",
@@ -87,21 +87,24 @@ __all__ = [
     "World",
     "apply",
     "apply_document",
+    "choose_fabric",
     "clean",
     "clean_document",
     "discover",
     "discover_local",
-    "faults",
-    "find_key",
+    "explain",
+    "files_document",
     "hardware_document",
     "images",
     "images_document",
-    "key_document",
     "open_cluster",
     "parse_intents",
     "plan",
     "plan_document",
     "read_intents",
+    "refuse_if_refused",
+    "rehearsals_document",
+    "rehearse",
     "render",
     "render_offline",
     "snapshot_document",
@@ -113,8 +116,7 @@ __all__ = [
     "with_flags",
     "workload",
     "workload_document",
-    "workload_text",
-    "worlds",
+    "worlds_document",
 ]
 
 _SILENT = Silent()
@@ -160,9 +162,7 @@ def render_offline(
         Refused: the plan is refused.
     """
     decided = _plan(intents, offline_snapshot(openshift_version), catalog or load_catalog())
-    if decided.is_refused:
-        message = "\n".join(f"{item.code}: {item.message}" for item in decided.refusals)
-        raise Refused(message, hint=decided.refusals[0].hint)
+    refuse_if_refused(decided)
     return decided, to_files(decided, _render(decided), unchecked=unchecked)
 
 
@@ -226,14 +226,36 @@ def images(decided: Plan, *, catalog: Catalog | None = None) -> ImageList:
     return _images(decided, catalog or load_catalog())
 
 
-def local_clock() -> RealClock:
-    """The machine's clock, for callers that build a World of their own."""
-    return RealClock()
+def choose_fabric(decided: Plan, name: str | None) -> FabricPlan:
+    """Find the one fabric that is meant. Raises UsageError when there is none, or more than one and no name."""
+    found = [fabric for fabric in decided.fabrics if name in {None, fabric.name}]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(fabric.name for fabric in decided.fabrics) or "none"
+    message = f"{'no fabric is named ' + repr(name) if name else 'which fabric?'} (there are: {names})"
+    raise UsageError(message, hint="pick one with --name")
 
 
-async def intents_of(world: World, file: Path | None) -> tuple[Intent, ...]:
-    """Intents of a file, or of the fabrics in the cluster's ledger when there is no file."""
-    if file is not None:
-        return read_intents(file)
-    record = await _status(world, None, load_catalog(), _SILENT)
-    return record.intents
+def refuse_if_refused(decided: Plan) -> None:
+    """Raise Refused, with every reason, for a plan that must not be carried out."""
+    if decided.is_refused:
+        message = "\n".join(f"{item.code}: {item.message}" for item in decided.refusals)
+        raise Refused(message, hint=decided.refusals[0].hint)
+
+
+def explain(asked: str, decisions: tuple[Decision, ...] = ()) -> Document:
+    """Explain a key, an error code, or the code of a warning or refusal; with decisions, the value in force."""
+    return explain_document(asked, decisions)
+
+
+def worlds_document() -> Document:
+    """List the simulated worlds and faults."""
+    return _worlds_document(worlds(), faults())
+
+
+async def rehearse(intents: tuple[Intent, ...], cluster: str, *, catalog: Catalog | None = None) -> Rehearsal:
+    """Run the whole job on a simulated cluster. Raises UsageError for a cluster that is not simulated."""
+    if not cluster.startswith(SIMULATOR):
+        message = f"only a simulated cluster is rehearsed on, not {cluster!r}"
+        raise UsageError(message)
+    return await _rehearse(open_world(cluster), intents, catalog or load_catalog())

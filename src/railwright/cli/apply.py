@@ -46,6 +46,6 @@ def apply(
             take_over=take_over,
             progress=progress(quiet=common.quiet),
         )
-        return show(api.apply_document(record, world.cluster.name, simulated=world.cluster.simulated), common)
+        return show(api.apply_document(record), common)
 
     return run(action, common)

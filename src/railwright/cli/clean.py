@@ -39,6 +39,6 @@ def clean(
             dry_run=dry_run,
             progress=progress(quiet=common.quiet),
         )
-        return show(api.clean_document(record, world.cluster.name, simulated=world.cluster.simulated), common)
+        return show(api.clean_document(record), common)
 
     return run(action, common)

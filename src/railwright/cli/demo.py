@@ -53,10 +53,12 @@ def demo(
                 for f in ("roce", "infiniband")
                 for m in ("shared", "host-device", "sriov")
             ]
-            return show(api.demo_document(tuple(runs)), common)
+            return show(api.rehearsals_document(tuple(runs)), common)
         chosen = _world(world, fabric) + faults
         if common.output != "text":
-            return show(api.demo_document((await _quietly(api.Method(method), api.Fabric(fabric), chosen),)), common)
+            return show(
+                api.rehearsals_document((await _quietly(api.Method(method), api.Fabric(fabric), chosen),)), common
+            )
         return await _aloud(_RAILS.format(method=method, fabric=fabric), chosen, common)
 
     return run(action, common)
@@ -66,9 +68,9 @@ def _world(world: str | None, fabric: str) -> str:
     return "sim:" + (world or ("h200-roce" if fabric == "roce" else "h200-ib"))
 
 
-async def _quietly(method: api.Method, fabric: api.Fabric, cluster: str) -> api.DemoRun:
+async def _quietly(method: api.Method, fabric: api.Fabric, cluster: str) -> api.Rehearsal:
     rails = _RAILS.format(method=method.value, fabric=fabric.value)
-    return await api.demo_run(api.parse_intents(rails, "demo"), cluster)
+    return await api.rehearse(api.parse_intents(rails, "demo"), cluster)
 
 
 async def _aloud(rails: str, cluster: str, common: Common) -> int:
@@ -86,12 +88,12 @@ async def _aloud(rails: str, cluster: str, common: Common) -> int:
         return code
     _title("railwright apply --yes", "do it: stage by stage, each with a gate")
     record = await api.apply(world, intents, approval=Consent(yes=True, take_over=False), progress=seen)
-    code = show(api.apply_document(record, world.cluster.name, simulated=True), common)
+    code = show(api.apply_document(record), common)
     _title("railwright status", "where each stage stands")
-    show(api.status_document(await api.status(world), world.cluster.name, simulated=True), common)
+    show(api.status_document(await api.status(world)), common)
     _title("railwright clean --yes", "remove what we made, put back what we changed")
     cleaned = await api.clean(world, approval=Consent(yes=True, take_over=False), progress=seen)
-    code = show(api.clean_document(cleaned, world.cluster.name, simulated=True), common) or code
+    code = show(api.clean_document(cleaned), common) or code
     _title("that was a simulation", "next: railwright discover, on your cluster")
     return code
 

@@ -41,6 +41,6 @@ def render(
             api.refuse_if_refused(prepared.plan)
             decided, files = prepared.plan, api.render(prepared, unchecked=unchecked)
         write_files(to, files)
-        return show(api.files_document(decided, files, to), common)
+        return show(api.files_document(decided, files, str(to)), common)
 
     return run(action, common)

@@ -20,6 +20,6 @@ def status(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
     async def action() -> int:
         world = await api.open_cluster(common.cluster)
         record = await api.status(world, intents_in(wanted), progress=progress(quiet=common.quiet))
-        return show(api.status_document(record, world.cluster.name, simulated=world.cluster.simulated), common)
+        return show(api.status_document(record), common)
 
     return run(action, common)

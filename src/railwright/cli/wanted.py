@@ -40,7 +40,9 @@ def required_intents(wanted: Wanted) -> tuple[api.Intent, ...]:
     intents = intents_in(wanted)
     if intents is None:
         message = f"no wanted state: there is no ./{DEFAULT_FILE}, and no -f FILE was given"
-        raise api.UsageError(message, hint="write one (docs/rails-yaml.md shows ten lines), or start with: railwright demo")
+        raise api.UsageError(
+            message, hint="write one (docs/rails-yaml.md shows ten lines), or start with: railwright demo"
+        )
     return intents
 
 

@@ -29,6 +29,19 @@ def snapshot_document(snapshot: Snapshot) -> Document:
     )
 
 
+def hardware_document(hardware: NodeHardware) -> Document:
+    """Show this machine."""
+    payload = {"hardware": plain(hardware), "distances": _distances(hardware)}
+    return Document(
+        "hardware/v1alpha1",
+        "local",
+        simulated=False,
+        payload=payload,
+        text="\n".join(["this machine", *_hardware_lines(hardware)]),
+        exit_code=6 if hardware.unseen or not hardware.uplinks_known else 0,
+    )
+
+
 def _operators(snapshot: Snapshot) -> list[dict[str, Any]]:
     found = []
     for subscription in snapshot.cluster.of_kind(SUBSCRIPTION):
@@ -78,9 +91,16 @@ def _text(snapshot: Snapshot) -> str:
         for item in _operators(snapshot)
     ]
     parts.append(
-        "operators\n" + (table(("package", "version", "phase", "namespace"), operators) or "  none of the four is installed")
+        "operators\n"
+        + (table(("package", "version", "phase", "namespace"), operators) or "  none of the four is installed")
     )
-    custom = sorted({str(kind_of(obj)) for obj in cluster.objects.values() if "nvidia" in str(kind_of(obj)) or "mellanox" in str(kind_of(obj))})
+    custom = sorted(
+        {
+            str(kind_of(obj))
+            for obj in cluster.objects.values()
+            if "nvidia" in str(kind_of(obj)) or "mellanox" in str(kind_of(obj))
+        }
+    )
     if custom:
         parts.append("custom resources\n" + "\n".join(f"  {kind}" for kind in custom))
     parts.extend(_node_text(node) for node in snapshot.nodes if node.hardware is None or node.hardware.gpus)
@@ -98,11 +118,19 @@ def _node_text(node: NodeFacts) -> str:
     hardware = node.hardware
     if hardware is None:
         return f"{head}\n  its inside could not be read: {node.hardware_problem}"
+    return "\n".join([head, *_hardware_lines(hardware)])
+
+
+def _hardware_lines(hardware: NodeHardware) -> list[str]:
     rows = []
     for port in hardware.ports:
         if port.parent is not None:
             continue
-        near = min(((distance(gpu, port), gpu) for gpu in hardware.gpus), key=lambda pair: (pair[0].rank, pair[1].pci), default=None)
+        near = min(
+            ((distance(gpu, port), gpu) for gpu in hardware.gpus),
+            key=lambda pair: (pair[0].rank, pair[1].pci),
+            default=None,
+        )
         rows.append(
             (
                 port.pci,
@@ -114,11 +142,11 @@ def _node_text(node: NodeFacts) -> str:
                 f"{near[1].pci} {near[0].value}" if near else "-",
             )
         )
-    lines = [head, f"  {count(len(hardware.gpus), 'GPU')}, driver: {hardware.nvidia_driver or 'none loaded'}"]
+    lines = [f"  {count(len(hardware.gpus), 'GPU')}, driver: {hardware.nvidia_driver or 'none loaded'}"]
     lines.append(table(("NIC", "netdev", "RDMA", "link", "state", "Gb/s", "nearest GPU"), rows) or "  no NIC")
     if hardware.uplinks_known:
         lines.extend(f"  {item.what}: {' > '.join(item.path)}" for item in hardware.carried)
     else:
         lines.append(f"  what carries the node's own traffic is not known: {hardware.uplinks_problem}")
     lines.extend(f"  not seen: {item.what}: {item.why}" for item in hardware.unseen)
-    return "\n".join(lines)
+    return lines

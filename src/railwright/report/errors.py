@@ -41,12 +41,14 @@ _REMEDIES = {
 
 def error_pages() -> tuple[ErrorPage, ...]:
     """Every error class that callers may see, sorted by code."""
-    classes = [
-        item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, RailwrightError)
-    ]
+    classes = [item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, RailwrightError)]
     pages = {
         item.code: ErrorPage(
-            item.code, item.exit_code, item.transient, (item.__doc__ or "").strip().splitlines()[0], _REMEDIES[item.code]
+            item.code,
+            item.exit_code,
+            item.transient,
+            (item.__doc__ or "").strip().splitlines()[0],
+            _REMEDIES[item.code],
         )
         for item in classes
         if "code" in vars(item)

@@ -203,9 +203,233 @@ class SnapshotPayload(Shape):
     nodes: list[dict[str, Any]]
 
 
+class HardwarePayload(Shape):
+    """`railwright discover --local`; `hardware` follows railwright.facts.model.NodeHardware."""
+
+    hardware: dict[str, Any]
+    distances: list[dict[str, str]]
+
+
+class WrittenObject(ObjectName):
+    """One write of a stage."""
+
+    action: str
+    at: str
+
+
+class StateShape(Shape):
+    """What a gate said of one object or expectation."""
+
+    what: str
+    readiness: Literal["ready", "progressing", "failed", "unknown"]
+    reason: str
+    waiting_for: str
+
+
+class AppliedStage(Shape):
+    """One run of one stage."""
+
+    name: str
+    batch: str | None
+    verdict: VerdictText
+    reason: str
+    waiting_for: str | None
+    started_at: str
+    ended_at: str
+    elapsed_s: float
+    expected_s: float
+    writes: list[WrittenObject]
+    states: list[StateShape]
+
+
+class ApplyPayload(Shape):
+    """`railwright apply`."""
+
+    fabrics: list[str]
+    dry_run: bool
+    interrupted: bool
+    until: str | None
+    stages: list[AppliedStage]
+    refusals: list[RefusalShape]
+    refused_nodes: list[RefusalShape]
+    warnings: list[WarningShape]
+    notes: list[str]
+    exit_code: int
+
+
+class AppliedFabric(Shape):
+    """One fabric of the ledger."""
+
+    name: str
+    applied_at: str
+
+
+class FieldShape(Shape):
+    """A field that does not hold what was expected."""
+
+    path: str
+    old: Any
+    new: Any
+    owner: str | None
+
+
+class DriftedObject(ObjectName):
+    """An object that drifted; no fields when it is gone."""
+
+    fields: list[FieldShape]
+
+
+class StageStatusShape(Shape):
+    """Where one stage stands."""
+
+    name: str
+    verdict: VerdictText
+    reason: str
+    waiting_for: str | None
+    since: str | None
+    states: list[StateShape]
+    drift: list[DriftedObject]
+
+
+class NotAdmitted(Shape):
+    """A node that is left alone, and why."""
+
+    node: str
+    why: str
+
+
+class StatusPayload(Shape):
+    """`railwright status`."""
+
+    fabrics: list[AppliedFabric]
+    stages: list[StageStatusShape]
+    not_admitted: list[NotAdmitted]
+    refusals: list[RefusalShape]
+    warnings: list[WarningShape]
+    problems: list[str]
+    exit_code: int
+
+
+class UndoneObject(ObjectName):
+    """One object that clean dealt with."""
+
+    action: str
+    verdict: VerdictText
+    reason: str
+    left: list[FieldShape]
+
+
+class CleanPayload(Shape):
+    """`railwright clean`."""
+
+    fabrics: list[str]
+    dry_run: bool
+    interrupted: bool
+    objects: list[UndoneObject]
+    cannot_be_restored: list[str]
+    notes: list[str]
+    exit_code: int
+
+
+class WorkloadPayload(Shape):
+    """`railwright workload`; `objects` are whole manifests."""
+
+    objects: list[dict[str, Any]]
+    notes: list[str]
+    environment: list[DecisionShape]
+
+
+class ImageShape(Shape):
+    """One image."""
+
+    reference: str
+    needed_by: str
+    by: str
+    os_tag: str
+    architecture: str
+
+
+class ImagesPayload(Shape):
+    """`railwright images`; `objects` are whole manifests."""
+
+    images: list[ImageShape]
+    objects: list[dict[str, Any]]
+    notes: list[str]
+
+
+class FilesPayload(Shape):
+    """`railwright render`."""
+
+    folder: str
+    files: list[str]
+
+
+class ExplanationPayload(Shape):
+    """`railwright explain`."""
+
+    asked: str
+    key: dict[str, Any] | None
+    error: dict[str, Any] | None
+    code: str | None
+    decisions: list[DecisionShape]
+
+
+class NamedShape(Shape):
+    """A world or a fault."""
+
+    name: str
+    description: str
+
+
+class WorldsPayload(Shape):
+    """`railwright demo --list`."""
+
+    worlds: list[NamedShape]
+    faults: list[NamedShape]
+
+
+class RehearsedStage(Shape):
+    """One stage of a demo."""
+
+    name: str
+    verdict: VerdictText
+    reason: str
+
+
+class RehearsalShape(Shape):
+    """One configuration of a demo."""
+
+    configuration: str
+    cluster: str
+    verdict: VerdictText
+    stopped_at: str | None
+    reason: str | None
+    stages: list[RehearsedStage]
+    undone: int
+    left: int
+    simulated_s: float
+    elapsed_s: float
+
+
+class DemoPayload(Shape):
+    """`railwright demo`."""
+
+    runs: list[RehearsalShape]
+
+
 PAYLOADS: dict[str, type[Shape]] = {
     "plan": PlanPayload,
     "snapshot": SnapshotPayload,
+    "hardware": HardwarePayload,
+    "apply": ApplyPayload,
+    "status": StatusPayload,
+    "clean": CleanPayload,
+    "workload": WorkloadPayload,
+    "images": ImagesPayload,
+    "files": FilesPayload,
+    "explanation": ExplanationPayload,
+    "worlds": WorldsPayload,
+    "demo": DemoPayload,
 }
 """By the schema's name, without its version."""
 

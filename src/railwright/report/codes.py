@@ -1,0 +1,1 @@
+CODES: dict[str, str] = {}
