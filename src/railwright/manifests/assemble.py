@@ -71,16 +71,15 @@ def a_manifest(
     return Manifest(stage, obj, tuple(sorted(set(fabrics))), node, embedded, partial)
 
 
-def json_string(value: Any, *, indent: int | None = None) -> str:
+def json_string(value: Any) -> str:
     """
-    Write JSON for a field that holds it as a string: sorted keys, one line unless `indent` is set.
+    Write JSON for a field that holds it as a string: sorted keys, one line.
 
     A single quote is written as an escape: the Network Operator pastes these strings into single-quoted YAML, where
     one would end the string and leave the former configuration in force without a word.
     Source: operator-behaviour.md 1.5 "single quote in config" (Network Operator 26.4.1), 2026-11.
     """
-    separators = (", ", ": ") if indent is None else (",", ": ")
-    return json.dumps(plain(value), indent=indent, separators=separators).replace("'", "\\u0027")
+    return json.dumps(plain(value)).replace("'", "\\u0027")
 
 
 def node_terms(alternatives: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:

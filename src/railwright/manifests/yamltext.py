@@ -1,10 +1,13 @@
 """Objects as YAML text: the same bytes for the same object, long strings as blocks, nothing folded."""
 
+import re
 from typing import Any
 
 import yaml
 
 from railwright.core.objects import KubeObject
+
+_EXPONENT = re.compile(r"[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -18,8 +21,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    """Represent a string; several lines become a literal block."""
-    style = "|" if "\n" in value.rstrip("\n") else None
+    """Represent a string: several lines as a literal block; "10e7" quoted, which other YAML readers take for a number."""
+    style = "|" if "\n" in value.rstrip("\n") else ("'" if _EXPONENT.fullmatch(value) else None)
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

@@ -633,6 +633,8 @@ class Basis:
     kubernetes_version: str
     facts_known: bool
     """False for a plan made without node facts (`render` alone)."""
+    node_systems: tuple[tuple[str, str], ...] = ()
+    """What nodes run, sorted: system as driver tags name it, and architecture: ("rhel9.6", "amd64")."""
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,8 @@ def a_rail(method: Method, fabric: Fabric, index: int) -> m.Rail:
     )
 
 
-def stages(**changes: object) -> tuple[m.StagePlan, ...]:
-    gpus = tuple(m.Allocatable(node, "nvidia.com/gpu", 2) for node in NODES)
+def stages(gpus: int = 2) -> tuple[m.StagePlan, ...]:
+    offered = tuple(m.Allocatable(node, "nvidia.com/gpu", gpus) for node in NODES)
     return tuple(
         m.StagePlan(
             name=name,
@@ -84,7 +84,7 @@ def stages(**changes: object) -> tuple[m.StagePlan, ...]:
             per_batch=False,
             applies=True,
             skip_reason="",
-            expectations=gpus if name == m.DEVICES_ALLOCATABLE else (),
+            expectations=offered if name == m.DEVICES_ALLOCATABLE else (),
         )
         for name in _STAGES
     )
@@ -316,7 +316,9 @@ def a_plan(method: Method = Method.SHARED, fabric: Fabric = Fabric.ROCE, **basis
         fabrics=(fabric_plan,),
         stages=stages(),
         shares=shares,
-        nodes=tuple(m.NodePlan(node, (FABRIC,), (), selected=True, reason="asked for", pool="worker") for node in NODES),
+        nodes=tuple(
+            m.NodePlan(node, (FABRIC,), (), selected=True, reason="asked for", pool="worker") for node in NODES
+        ),
         batches=(m.Batch("canary", NODES),),
         other_ports=(),
         reaches=(),

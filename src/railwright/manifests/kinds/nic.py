@@ -1,6 +1,5 @@
 """NicClusterPolicy: the DOCA driver, the two device plugins, and what networks on top of them need."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from railwright.core.kinds import NIC_CLUSTER_POLICY
@@ -16,6 +15,9 @@ SHARED_PREFIX = "rdma"
 
 HOST_PREFIX = "nvidia.com"
 """The only prefix that HostDeviceNetwork looks for (the same section)."""
+
+PERIOD = "periodicUpdateSeconds"
+"""The one number among ib-kubernetes' settings."""
 
 LIVENESS = {"initialDelaySeconds": 30, "periodSeconds": 30}
 READINESS = {"initialDelaySeconds": 10, "periodSeconds": 30}
@@ -118,16 +120,19 @@ def _host_plugin(share: NicPolicyShare) -> dict[str, Any] | None:
 
 
 def _config(key: str, entries: list[dict[str, Any]]) -> str:
-    """Write the plugin's JSON with one line break a level: a person reads it in the policy."""
-    return json_string({key: entries}, indent=2) + "\n"
+    """Write the plugin's JSON with one entry a line: people read it in the policy."""
+    lines = ",\n".join(f"  {json_string(entry)}" for entry in entries)
+    return f'{{"{key}": [\n{lines}\n]}}\n'
 
 
 def _ib_kubernetes(share: NicPolicyShare) -> dict[str, Any] | None:
     """Add the pool range and the UFM secret that the plan gives, under the policy's own key names."""
     if share.ib_kubernetes is None:
         return None
-    settings: Mapping[str, str] = share.ib_kubernetes
-    return {**_component(share, "ib-kubernetes"), **plain(settings)}
+    settings = plain(share.ib_kubernetes)
+    if PERIOD in settings:
+        settings[PERIOD] = int(settings[PERIOD])
+    return {**_component(share, "ib-kubernetes"), **settings}
 
 
 def _affinity(labels: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:

@@ -1,0 +1,225 @@
+"""
+`images(plan, catalog) -> ImageList`: every image that a plan needs, and what mirrors them.
+
+Drivers stay tags: one that is given by digest loses the toolkit container that builds it on OpenShift.
+Source: issue 3 and six-configurations.md 1.5 ("precompiled tag"), 2026-11.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from railwright.catalog.model import Catalog, driver_os_tag, gpu_os_tag, minor_of
+from railwright.core.objects import Kind, KubeObject
+from railwright.manifests.assemble import an_object
+from railwright.plan.model import DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare, Plan
+
+IMAGE_SET = Kind("mirror.openshift.io/v2alpha1", "ImageSetConfiguration")
+DIGEST_MIRRORS = Kind("config.openshift.io/v1", "ImageDigestMirrorSet")
+TAG_MIRRORS = Kind("config.openshift.io/v1", "ImageTagMirrorSet")
+
+PLACEHOLDER_MIRROR = "mirror.invalid"
+"""Never answers (RFC 2606): stands for a registry that only the person knows."""
+
+_INDEXES = {
+    "redhat-operators": "registry.redhat.io/redhat/redhat-operator-index",
+    "certified-operators": "registry.redhat.io/redhat/certified-operator-index",
+}
+"""The index image behind each of the platform's catalogs. Source: six-configurations.md 1.1, 2026-11."""
+
+_BUNDLE_REPOSITORIES = {
+    "redhat-operators": ("registry.redhat.io/openshift4",),
+    "certified-operators": ("nvcr.io/nvidia", "registry.connect.redhat.com/nvidia"),
+}
+"""Where a catalog's bundles and what they bring by digest are pulled from."""
+
+_BUNDLED = {
+    "nvidia-network-operator": ("network-operator", "network-operator-init"),
+    "gpu-operator-certified": (
+        "gpu-operator",
+        "gpu-driver-manager",
+        "container-toolkit",
+        "gpu-device-plugin",
+        "dcgm",
+        "dcgm-exporter",
+        "mig-manager",
+    ),
+}
+"""Catalog keys of images that come with a package, by digest."""
+
+_FALLBACK_ARCHITECTURE = "amd64"
+
+ShareType = TypeVar("ShareType", DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare)
+
+
+@dataclass(frozen=True)
+class Image:
+    """
+    One image.
+
+    Attributes:
+        reference: with its tag; without one when the operator's bundle names it by digest.
+        needed_by: what pulls it.
+        os_tag, architecture: of the nodes that pull it; empty when it is the same for all.
+        by: "tag" (mirrored by name) or "bundle" (comes along with the operator's package).
+    """
+
+    reference: str
+    needed_by: str
+    by: str
+    os_tag: str = ""
+    architecture: str = ""
+
+
+@dataclass(frozen=True)
+class ImageList:
+    """All images, sorted; `objects` are the image set for oc-mirror and the two mirror sets; `notes` say what is open."""
+
+    items: tuple[Image, ...]
+    objects: tuple[KubeObject, ...]
+    notes: tuple[str, ...]
+
+
+def images(plan: Plan, catalog: Catalog) -> ImageList:
+    """List what a plan pulls; what the catalog does not know is a note, never left out in silence."""
+    notes: list[str] = []
+    systems = _systems(plan, catalog, notes)
+    found = {
+        *_nic_images(plan, catalog, systems),
+        *_gpu_images(plan, catalog, systems, notes),
+        *_operator_images(plan, catalog),
+    }
+    items = tuple(sorted(found, key=lambda image: (image.reference, image.needed_by)))
+    objects = (_image_set(plan, items, notes), *_mirrors(plan, items, notes))
+    return ImageList(items, objects, tuple(notes))
+
+
+def _systems(plan: Plan, catalog: Catalog, notes: list[str]) -> tuple[tuple[str, str], ...]:
+    """Name the nodes' systems and architectures: from their facts, else from the OpenShift release."""
+    if plan.basis.node_systems:
+        return plan.basis.node_systems
+    release = catalog.openshift(plan.basis.openshift_version)
+    if release is None:
+        notes.append(f"node system of OpenShift {plan.basis.openshift_version or '?'} is not known: no driver tags")
+        return ()
+    notes.append(f"no node was looked at: architecture {_FALLBACK_ARCHITECTURE} is assumed")
+    tag = driver_os_tag(release.os_id, release.os_version, plan.basis.openshift_version)
+    if tag:
+        return ((tag, _FALLBACK_ARCHITECTURE),)
+    known = {tag for entry in catalog.network_operators for tag in entry.os_tags if tag.startswith(f"{release.os_id}9")}
+    notes.append(f"nodes of OpenShift {release.minor} were seen with several systems: {', '.join(sorted(known))}")
+    return tuple((tag, _FALLBACK_ARCHITECTURE) for tag in sorted(known))
+
+
+def _nic_images(plan: Plan, catalog: Catalog, systems: tuple[tuple[str, str], ...]) -> Iterator[Image]:
+    for share in _of(plan, NicPolicyShare):
+        wanted = {
+            "rdma-shared-device-plugin": bool(share.shared_pools),
+            "sriov-device-plugin": bool(share.host_pools),
+            "ipoib-cni": share.ipoib,
+            "nv-ipam": share.nv_ipam,
+            "ib-kubernetes": share.ib_kubernetes is not None,
+        }
+        for key in (key for key, is_wanted in wanted.items() if is_wanted):
+            name = catalog.image(key).name
+            reference = f"{share.component_repository}/{name}:{share.component_version}"
+            yield Image(reference, "NicClusterPolicy", "tag")
+        if share.driver is not None:
+            yield from _driver_images(share.driver, systems)
+
+
+def _driver_images(driver: DriverShare, systems: tuple[tuple[str, str], ...]) -> Iterator[Image]:
+    for os_tag, architecture in systems:
+        tag = f"{driver.version}-{os_tag}-{architecture}"
+        yield Image(f"{driver.repository}/{driver.image}:{tag}", "NicClusterPolicy", "tag", os_tag, architecture)
+
+
+def _gpu_images(
+    plan: Plan, catalog: Catalog, systems: tuple[tuple[str, str], ...], notes: list[str]
+) -> Iterator[Image]:
+    for share in _of(plan, GpuPolicyShare):
+        version = share.driver_version or _default_gpu_driver(plan, catalog)
+        if not version:
+            notes.append("GPU driver version is the operator's own and not known here: its bundle names the image")
+        for os_tag in sorted({gpu_os_tag(tag) for tag, _ in systems}):
+            if version:
+                reference = catalog.image("gpu-driver").reference(driver_version=version, gpu_os_tag=os_tag)
+                yield Image(reference, "ClusterPolicy", "tag", os_tag)
+            if share.gds and share.gds_version:
+                reference = catalog.image("gds").reference(gds_version=share.gds_version, gpu_os_tag=os_tag)
+                yield Image(reference, "ClusterPolicy", "tag", os_tag)
+        if share.gdrcopy:
+            entry = catalog.image("gdrcopy")
+            yield Image(f"{entry.repository}/{entry.name}", "ClusterPolicy", "bundle")
+
+
+def _default_gpu_driver(plan: Plan, catalog: Catalog) -> str:
+    """Read what the planned GPU Operator installs by itself; empty when that is not known."""
+    for share in _of(plan, OperatorShare):
+        if share.package == "gpu-operator-certified":
+            entry = catalog.gpu_operator(_version_of(share.csv))
+            return entry.driver_version if entry else ""
+    return ""
+
+
+def _operator_images(plan: Plan, catalog: Catalog) -> Iterator[Image]:
+    for share in _of(plan, OperatorShare):
+        for key in _BUNDLED.get(share.package, ()):
+            entry = catalog.image(key)
+            yield Image(f"{entry.repository}/{entry.name}", f"package {share.package}", "bundle")
+    for nfd in _of(plan, NfdShare):
+        if nfd.operand_image:
+            yield Image(nfd.operand_image, "NodeFeatureDiscovery", "tag")
+
+
+def _image_set(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> KubeObject:
+    """Write what oc-mirror v2 reads: packages at exactly the planned version, and the tags."""
+    minor = minor_of(plan.basis.openshift_version)
+    by_index: dict[str, list[dict[str, object]]] = {}
+    for share in sorted(_of(plan, OperatorShare), key=lambda share: share.package):
+        index = _INDEXES.get(share.catalog)
+        if index is None:
+            notes.append(f"package {share.package} comes from catalog {share.catalog}: its index image is not known")
+            continue
+        version = _version_of(share.csv)
+        bounds = {"minVersion": version, "maxVersion": version} if version else {}
+        package: dict[str, object] = {"name": share.package, "channels": [{"name": share.channel, **bounds}]}
+        by_index.setdefault(f"{index}:v{minor}", []).append(package)
+    mirror = {
+        "operators": [{"catalog": index, "packages": by_index[index]} for index in sorted(by_index)],
+        "additionalImages": [{"name": image.reference} for image in items if image.by == "tag"],
+    }
+    return {"apiVersion": IMAGE_SET.api_version, "kind": IMAGE_SET.kind, "mirror": mirror}
+
+
+def _mirrors(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> tuple[KubeObject, KubeObject]:
+    """Point nodes at the mirror: what bundles bring goes by digest, what policies name goes by tag."""
+    registries = sorted({fabric.intent.image_registry for fabric in plan.fabrics if fabric.intent.image_registry})
+    mirror = registries[0] if registries else PLACEHOLDER_MIRROR
+    if not registries:
+        notes.append(f"no spec.imageRegistry in the file: replace {PLACEHOLDER_MIRROR} by your mirror registry")
+    catalogs = {share.catalog for share in _of(plan, OperatorShare)}
+    by_digest = {source for name in catalogs for source in _BUNDLE_REPOSITORIES.get(name, ())}
+    by_tag = {image.reference.rpartition("/")[0] for image in items if image.by == "tag"}
+    return (
+        an_object(DIGEST_MIRRORS, "railwright", spec={"imageDigestMirrors": _entries(by_digest, mirror)}),
+        an_object(TAG_MIRRORS, "railwright", spec={"imageTagMirrors": _entries(by_tag, mirror)}),
+    )
+
+
+def _entries(sources: Iterable[str], mirror: str) -> list[dict[str, object]]:
+    """Keep the path below the registry, as oc-mirror does; a source on the mirror itself needs no entry."""
+    return [
+        {"source": source, "mirrors": [f"{mirror}/{source.partition('/')[2]}"]}
+        for source in sorted(sources)
+        if not source.startswith(f"{mirror}/")
+    ]
+
+
+def _version_of(csv: str) -> str:
+    """Cut the version out of a CSV's name: "nvidia-network-operator.v26.4.1" -> "26.4.1"."""
+    return csv.partition(".v")[2]
+
+
+def _of(plan: Plan, kind: type[ShareType]) -> tuple[ShareType, ...]:
+    return tuple(share for share in plan.shares if isinstance(share, kind))

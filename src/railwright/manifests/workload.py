@@ -1,0 +1,197 @@
+"""
+`workload(plan, fabric) -> Workload`: what a user needs to use the rails, and why each setting is there.
+
+Not here: whether it would run; the plan says which nodes are admitted.
+"""
+
+from dataclasses import dataclass, replace
+
+from railwright.core.errors import UsageError
+from railwright.core.ids import FabricName
+from railwright.core.objects import KubeObject
+from railwright.facts.model import Platform
+from railwright.intent.model import Ipam, Method
+from railwright.manifests.kinds.access import access
+from railwright.manifests.kinds.pods import JOB_PODS, PodRequest, a_job, a_pod
+from railwright.manifests.yamltext import to_yaml
+from railwright.plan.model import (
+    ADMITTED,
+    AccessShare,
+    Allocatable,
+    Decision,
+    FabricPlan,
+    NetworkShare,
+    Plan,
+    Rail,
+    fabric_label,
+)
+
+GPU_RESOURCE = "nvidia.com/gpu"
+
+PLACEHOLDER_IMAGE = "example.invalid/your-image:tag"
+"""A name that no registry ever answers to (RFC 2606): the pod says so at once instead of running something else."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """
+    Everything for one workload.
+
+    Attributes:
+        objects: access first (ServiceAccount, SCC, Role, binding), then the pod and the Job.
+        notes: what to know before it is used, a sentence each.
+        environment: the variables that containers get, each with its reason.
+    """
+
+    objects: tuple[KubeObject, ...]
+    notes: tuple[str, ...]
+    environment: tuple[Decision, ...]
+
+
+def workload(
+    plan: Plan, fabric: FabricName, *, namespace: str, gpus: int | None = None, image: str | None = None
+) -> Workload:
+    """
+    Make a pod and an indexed Job that use a fabric's rails.
+
+    Args:
+        gpus: for each pod; None for all of a node. With fewer, the pod gets as many rails in proportion, at least one.
+
+    Raises:
+        UsageError: no such fabric, a namespace that has none of its networks, or GPUs that no node has.
+    """
+    planned = _fabric(plan, fabric)
+    share = _access(plan, planned, namespace)
+    available = gpus_per_node(plan, planned)
+    count = _gpu_count(gpus, available)
+    rails = _rails(planned.rails, count, available)
+    request = PodRequest(
+        name=f"{fabric}-workload",
+        namespace=namespace,
+        fabric=fabric,
+        service_account=share.service_account,
+        image=image or PLACEHOLDER_IMAGE,
+        networks=tuple(rail.network for rail in rails),
+        resources={GPU_RESOURCE: count, **{rail.resource: 1 for rail in rails}},
+        node_labels={fabric_label(fabric): ADMITTED},
+        environment={decision.key: decision.value for decision in planned.environment},
+    )
+    given = tuple(item.obj for item in access(replace(share, create_namespace=False)))
+    pod = a_pod(replace(request, name=f"{fabric}-pod"))
+    job = a_job(replace(request, name=f"{fabric}-job"))
+    notes = _notes(plan, planned, image=image, count=count, available=available, rails=rails)
+    return Workload((*given, pod, job), notes, planned.environment)
+
+
+def workload_text(made: Workload) -> str:
+    """Write a workload as one YAML stream: notes on top, the reason of each variable above it."""
+    head = "".join(f"# {note}\n" for note in made.notes)
+    reasons = {f"- name: {decision.key}": decision for decision in made.environment}
+    documents = [_with_reasons(to_yaml(obj), reasons) for obj in made.objects]
+    return head + "---\n" + "---\n".join(documents)
+
+
+def gpus_per_node(plan: Plan, fabric: FabricPlan) -> int:
+    """
+    Count the GPUs that every admitted node has.
+
+    Returns:
+        What the plan expects nodes to offer; else the GPUs paired with rails; else (no node was looked at) one a rail.
+    """
+    expected = [
+        item.count
+        for stage in plan.stages
+        for item in stage.expectations
+        if isinstance(item, Allocatable) and item.resource == GPU_RESOURCE
+    ]
+    if expected:
+        return min(expected)
+    by_node: dict[str, set[str]] = {}
+    for port in (port for rail in fabric.rails for port in rail.ports if port.gpu is not None):
+        by_node.setdefault(port.node, set()).add(str(port.gpu))
+    return min((len(found) for found in by_node.values()), default=max(len(fabric.rails), 1))
+
+
+def _fabric(plan: Plan, name: FabricName) -> FabricPlan:
+    found = next((item for item in plan.fabrics if item.name == name), None)
+    if found is None:
+        names = ", ".join(item.name for item in plan.fabrics) or "none"
+        raise UsageError(f"no fabric {name!r} in this plan", hint=f"fabrics in it: {names}")
+    return found
+
+
+def _access(plan: Plan, fabric: FabricPlan, namespace: str) -> AccessShare:
+    """Find what the namespace was given; networks exist only in the fabric's workload namespaces."""
+    networks = {s.target_namespace for s in plan.shares if isinstance(s, NetworkShare) and s.fabric == fabric.name}
+    known = sorted(networks | set(fabric.intent.workload_namespaces))
+    if namespace not in known:
+        raise UsageError(
+            f"namespace {namespace!r} has no networks of fabric {fabric.name!r}: a pod there would not start",
+            hint=f"use one of: {', '.join(known) or 'none'}; or add it to spec.workloadNamespaces and apply again",
+        )
+    shares = (s for s in plan.shares if isinstance(s, AccessShare) and s.namespace == namespace)
+    platform_scc = "railwright-rdma" if plan.basis.platform is Platform.OPENSHIFT else ""
+    ours = AccessShare(namespace, create_namespace=False, service_account="railwright", scc=platform_scc, fabrics=())
+    return next(shares, ours)
+
+
+def _gpu_count(asked: int | None, available: int) -> int:
+    if asked is None:
+        return available
+    if not 1 <= asked <= available:
+        raise UsageError(f"--gpus {asked}: a pod can have 1 to {available}, which is what each admitted node has")
+    return asked
+
+
+def _rails(rails: tuple[Rail, ...], count: int, available: int) -> tuple[Rail, ...]:
+    """Give a pod its proportion of the rails, rounded up: which GPUs it gets is the kubelet's choice, not ours."""
+    ordered = sorted(rails, key=lambda rail: rail.index)
+    wanted = -(-len(ordered) * count // available)
+    return tuple(ordered[: max(wanted, 1)])
+
+
+def _notes(
+    plan: Plan, fabric: FabricPlan, *, image: str | None, count: int, available: int, rails: tuple[Rail, ...]
+) -> tuple[str, ...]:
+    notes = [
+        f"fabric {fabric.name}: {fabric.method} over {fabric.fabric}",
+        f"each pod gets {count} of {available} GPUs and {len(rails)} of {len(fabric.rails)} rails, as net1 and up",
+        f"the Job runs {JOB_PODS} pods, never two on one node",
+        "its command is a placeholder that does nothing: put yours in its place",
+        "the container runs as UID 0: IPC_LOCK has no effect for other users; every other capability is dropped",
+        "shared memory (/dev/shm) is memory and counts against the pod's memory limit once you set one",
+    ]
+    if plan.basis.simulated:
+        notes.insert(0, "simulated: this plan was made on a simulated cluster, nothing of it is real")
+    if image is None:
+        notes.append(f"no image was given (--image): {PLACEHOLDER_IMAGE} has to be replaced")
+    if count < available:
+        notes.append(_alignment(fabric))
+    if fabric.intent.network.ipam is Ipam.STATIC:
+        notes.append("addresses are static: two pods on one network need their own address each, in the annotation")
+    return tuple(notes)
+
+
+def _alignment(fabric: FabricPlan) -> str:
+    """Source: six-configurations.md 2.0, "NUMA hint to TopologyManager" and "GPU-NIC affinity", 2026-11."""
+    if fabric.method is Method.SHARED:
+        return (
+            "fewer GPUs than the node has: nothing pairs them with the nearest rail, not even by NUMA node "
+            "(the shared device plugin gives no topology hints)"
+        )
+    return (
+        "fewer GPUs than the node has: GPUs and rails are paired by NUMA node at best, and only with "
+        "spec.numaAligned; below that the kubelet's choice may cross PCIe switches"
+    )
+
+
+def _with_reasons(text: str, reasons: dict[str, Decision]) -> str:
+    lines = []
+    for line in text.splitlines():
+        decision = reasons.get(line.strip())
+        if decision is not None:
+            indent = line[: len(line) - len(line.lstrip())]
+            source = f" ({decision.source})" if decision.source else ""
+            lines.append(f"{indent}# {decision.reason}{source}")
+        lines.append(line)
+    return "\n".join(lines) + "\n"
