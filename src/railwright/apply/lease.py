@@ -24,6 +24,8 @@ HOLDER_TIME_ANNOTATION = "railwright.dev/holder-seen"
 LEASE_S = 30.0
 """A holder that has not been seen for so long is gone."""
 RENEW_S = 10.0
+_RELEASE_LIMIT_S = 5.0
+"""A claim that cannot be given up runs out by itself: not worth a longer wait."""
 
 
 class Lease:
@@ -78,7 +80,7 @@ class Lease:
             return
         self._renewed_s = None
         try:
-            head = await retried(lambda: self._cluster.get(HEAD), self._clock)
+            head = await retried(lambda: self._cluster.get(HEAD), self._clock, limit_s=_RELEASE_LIMIT_S)
         except NotFound:
             return
         if annotations_of(head).get(HOLDER_ANNOTATION) == self._holder:

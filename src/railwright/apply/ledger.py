@@ -181,14 +181,19 @@ class LedgerStore:
             del self._place[ref]
             del self._entries[ref]
 
-    async def note_fabric(self, name: FabricName, document: str) -> None:
-        """Keep a fabric's document, so that a later plan can be made with it."""
+    async def note_fabric(self, name: FabricName, document: str, before: tuple[tuple[str, str], ...] = ()) -> None:
+        """Keep a fabric's document, so that a later plan can be made with it; what was `before` is kept the first time."""
         await self.open()
         known = self._fabrics.get(name)
         if known is not None and known.document == document:
             return
-        stages = known.stages if known else ()
-        note = FabricNote(name, document, to_stamp(self._clock.now()), stages)
+        note = FabricNote(
+            name,
+            document,
+            applied_at=to_stamp(self._clock.now()),
+            stages=known.stages if known else (),
+            before=known.before if known else before,
+        )
         await self._change(_fabric_map(name), "fabric", note_to_data(note))
         self._fabrics[name] = note
 

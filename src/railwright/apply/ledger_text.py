@@ -78,7 +78,8 @@ def text_to_entry(text: str, where: str) -> LedgerEntry:
 def note_to_data(note: FabricNote) -> dict[str, str]:
     """Write a fabric's note as the data of its ConfigMap."""
     stages = {_STAGE_PREFIX + item.stage: stage_to_text(item) for item in note.stages}
-    return {"name": note.name, "document": note.document, "applied_at": note.applied_at, **stages}
+    before = {"before": json.dumps(note.before)} if note.before else {}
+    return {"name": note.name, "document": note.document, "applied_at": note.applied_at, **before, **stages}
 
 
 def stage_key(stage: StageName) -> str:
@@ -104,7 +105,8 @@ def data_to_note(data: Mapping[str, str], where: str) -> FabricNote:
             for key, text in sorted(data.items())
             if key.startswith(_STAGE_PREFIX)
         )
-        return FabricNote(FabricName(data["name"]), data["document"], data["applied_at"], stages)
+        before = tuple((str(key), str(value)) for key, value in json.loads(data.get("before", "[]")))
+        return FabricNote(FabricName(data["name"]), data["document"], data["applied_at"], stages, before)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(where, error) from error
 

@@ -80,6 +80,8 @@ class FabricNote:
     document: str
     applied_at: str
     stages: tuple[StageNote, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    """What may not come back (VFs, labels that operators set), as it was before the first apply; empty: not noted."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Carry out one stage: its writes, then its gate; how it ended is a value, not an exception."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from railwright.apply.gate import Gate, GateResult
@@ -8,7 +9,7 @@ from railwright.apply.means import Means
 from railwright.apply.model import StageChanges, StageRecord, Write
 from railwright.apply.stamps import to_stamp
 from railwright.apply.writer import Writer, foreign_fields
-from railwright.core.errors import KindNotServed, NotFound, ObjectRefused, WriteConflict
+from railwright.core.errors import Interrupted, KindNotServed, NotFound, ObjectRefused, WriteConflict
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.ports.clock import Clock
@@ -19,6 +20,18 @@ from railwright.readiness.model import Receipt
 
 _ANSWERS = (WriteConflict, ObjectRefused, NotFound, KindNotServed)
 """What the server may say about one object that ends the stage; the cluster itself failing us is an exception."""
+
+
+class StageInterrupted(Interrupted):
+    """The stage was cancelled; `record` says what it had written."""
+
+    def __init__(self, record: StageRecord) -> None:
+        """Keep the record."""
+        super().__init__(
+            f"stage {record.stage} was interrupted after {len(record.writes)} writes; all of them are in the ledger",
+            hint="run the same command again: it goes on from there",
+        )
+        self.record = record
 
 
 @dataclass
@@ -51,32 +64,41 @@ async def apply(
     Raises:
         ClusterError: the cluster does not answer any more, the login expired, a permission is missing: what was done
             until then is in the ledger, and the same command goes on from there.
+        StageInterrupted: the task was cancelled.
     """
     started_at, started_s = clock.now(), clock.monotonic_s()
     means = Means(cluster, node, clock, progress, ledger, script)
     done = _Done()
-    problem = _conflicts(stage_changes)
-    if not problem:
-        problem = await _write_all(stage_changes, Writer(stage_changes, means), done)
+
+    def record(result: GateResult) -> StageRecord:
+        return StageRecord(
+            stage=stage_changes.stage,
+            batch=stage_changes.batch,
+            verdict=result.verdict,
+            reason=result.reason,
+            waiting_for=result.waiting_for,
+            started_at=to_stamp(started_at),
+            ended_at=to_stamp(clock.now()),
+            elapsed_s=clock.monotonic_s() - started_s,
+            expected_s=stage_changes.expected_s,
+            writes=(*done.writes, *result.writes),
+            states=result.states,
+        )
+
+    try:
+        return record(await _carry_out(stage_changes, means, done))
+    except asyncio.CancelledError as error:
+        result = GateResult(Verdict.PROGRESSING, "interrupted", "the same command, run again", ())
+        raise StageInterrupted(record(result)) from error
+
+
+async def _carry_out(stage: StageChanges, means: Means, done: _Done) -> GateResult:
+    problem = _conflicts(stage) or await _write_all(stage, Writer(stage, means), done)
     if problem:
-        result = GateResult(Verdict.FAIL, problem, "", ())
-    elif stage_changes.dry_run:
-        result = GateResult(Verdict.PASS, "the server accepts it (dry run)", "", ())
-    else:
-        result = await Gate(stage_changes, means, done.receipts).wait()
-    return StageRecord(
-        stage=stage_changes.stage,
-        batch=stage_changes.batch,
-        verdict=result.verdict,
-        reason=result.reason,
-        waiting_for=result.waiting_for,
-        started_at=to_stamp(started_at),
-        ended_at=to_stamp(clock.now()),
-        elapsed_s=clock.monotonic_s() - started_s,
-        expected_s=stage_changes.expected_s,
-        writes=(*done.writes, *result.writes),
-        states=result.states,
-    )
+        return GateResult(Verdict.FAIL, problem, "", ())
+    if stage.dry_run:
+        return GateResult(Verdict.PASS, "the server accepts it (dry run)", "", ())
+    return await Gate(stage, means, done.receipts).wait()
 
 
 def _conflicts(stage: StageChanges) -> str:

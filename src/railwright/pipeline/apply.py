@@ -1,0 +1,191 @@
+"""The loop: discover, plan, render, compare, ask, apply one stage with its gate, discover again."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from railwright.apply.ledger import LedgerStore
+from railwright.apply.model import StageChanges, StageNote, StageRecord
+from railwright.apply.stage import StageInterrupted
+from railwright.apply.stage import apply as apply_stage
+from railwright.apply.stamps import to_stamp
+from railwright.catalog.model import Catalog
+from railwright.core.errors import ClusterError, UsageError
+from railwright.core.ids import StageName
+from railwright.core.verdicts import Verdict
+from railwright.facts.script import node_script
+from railwright.intent.model import Intent
+from railwright.pipeline.leftovers import values_before
+from railwright.pipeline.model import ApplyRecord, Prepared
+from railwright.pipeline.prepare import prepare
+from railwright.pipeline.refusals import not_confirmed, refused
+from railwright.pipeline.runs import Run, risk_question, runs_of, stage_changes, take_over_question
+from railwright.plan.model import VERIFIED, Plan, Refusal
+from railwright.ports.approval import Approval
+from railwright.ports.progress import Note, Progress, StageEnded, StageStarted
+from railwright.ports.world import World
+
+VERIFY_MISSING = "verify is not built yet"
+_QUICK_S = 5.0
+"""Facts are still fresh after a stage that wrote nothing and took no longer than this."""
+
+
+@dataclass
+class _Job:
+    """One apply on its way."""
+
+    world: World
+    intents: tuple[Intent, ...]
+    catalog: Catalog
+    progress: Progress
+    approval: Approval
+    dry_run: bool
+    take_over: bool
+    store: LedgerStore
+    records: list[StageRecord] = field(default_factory=list)
+    refusals: tuple[Refusal, ...] = ()
+    refused_nodes: dict[str, Refusal] = field(default_factory=dict)
+
+
+async def apply_fabrics(
+    world: World,
+    intents: tuple[Intent, ...],
+    catalog: Catalog,
+    progress: Progress,
+    approval: Approval,
+    *,
+    until: StageName | None = None,
+    dry_run: bool = False,
+    take_over: bool = False,
+) -> ApplyRecord:
+    """
+    Carry fabrics out, stage by stage; run it again and it goes on where it stopped.
+
+    A task that is cancelled gives its record all the same, marked as interrupted: what was done is in the ledger.
+
+    Raises:
+        Refused: the plan is refused, or a risk was not confirmed.
+        UsageError: `until` names no stage.
+        WriteConflict: another railwright is writing to this cluster.
+        ClusterError: the cluster does not answer, or refuses us.
+    """
+    prepared = await prepare(world, intents, catalog, progress)
+    plan = prepared.plan
+    if plan.is_refused:
+        raise refused(plan.refusals)
+    if until is not None and until not in {stage.name for stage in plan.stages}:
+        raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(s.name for s in plan.stages))
+    store = LedgerStore(world.cluster, world.clock)
+    job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, store)
+    interrupted = False
+    try:
+        await _carry_out(job, prepared, runs_of(plan, until))
+    except (asyncio.CancelledError, StageInterrupted) as error:
+        interrupted = True
+        if isinstance(error, StageInterrupted):
+            job.records.append(error.record)
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+    finally:
+        # A cluster that does not answer now must not hide why we stopped; the lease runs out by itself.
+        with suppress(ClusterError):
+            await store.close()
+    return ApplyRecord(
+        cluster=world.cluster.name,
+        simulated=world.cluster.simulated,
+        fabrics=tuple(fabric.name for fabric in plan.fabrics),
+        stages=tuple(job.records),
+        dry_run=dry_run,
+        until=until,
+        refusals=job.refusals,
+        refused_nodes=tuple(job.refused_nodes.values()),
+        warnings=plan.warnings,
+        notes=prepared.problems,
+        interrupted=interrupted,
+    )
+
+
+async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> None:
+    """Go through the runs until one does not pass."""
+    _name_refused_nodes(job, prepared.plan)
+    if not job.dry_run:
+        await job.store.open()
+        before = values_before(prepared.snapshot)
+        for intent in job.intents:
+            await job.store.note_fabric(intent.name, intent.document, before)
+    fresh = True
+    for run in runs:
+        if not fresh:
+            prepared = await prepare(job.world, job.intents, job.catalog, job.progress)
+            _name_refused_nodes(job, prepared.plan)
+            if prepared.plan.is_refused:
+                job.refusals = prepared.plan.refusals
+                return
+        record = _skipped(job, run, prepared.plan) or await _one_run(job, run, prepared)
+        job.records.append(record)
+        stage = StageEnded(run.stage, run.batch_name, record.verdict, record.reason, record.elapsed_s)
+        job.progress.emit(stage)
+        if not job.dry_run and run.stage != VERIFIED:
+            note = StageNote(run.stage, record.verdict, record.reason, record.ended_at)
+            await job.store.note_stage(tuple(fabric.name for fabric in prepared.plan.fabrics), note)
+        if record.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
+            return
+        fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
+
+
+async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
+    """Ask, then write and wait."""
+    stage = prepared.plan.stage(run.stage)
+    changes = stage_changes(run, prepared, dry_run=job.dry_run, take_over=job.take_over)
+    if not job.dry_run:
+        _ask(job, run, changes, prepared)
+    job.progress.emit(
+        StageStarted(
+            run.stage, run.number, run.total, run.batch_name, changes.nodes, stage.risk.value, stage.expected_s
+        )
+    )
+    world = job.world
+    return await apply_stage(
+        changes, world.cluster, world.node, world.clock, job.progress, ledger=job.store, script=node_script()
+    )
+
+
+def _ask(job: _Job, run: Run, changes: StageChanges, prepared: Prepared) -> None:
+    """
+    Ask for the risk, and for fields of others if they are to be taken.
+
+    Raises:
+        Refused: the answer is no.
+    """
+    questions = [risk_question(run, prepared.plan.stage(run.stage), changes, prepared)]
+    if job.take_over:
+        questions.append(take_over_question(run, changes))
+    for question in questions:
+        if question is not None and not job.approval.approve(question):
+            raise not_confirmed(question.what, tuple(record.stage for record in job.records if record.writes))
+
+
+def _skipped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
+    """Give the record of a run that has nothing to do; None when it has."""
+    stage = plan.stage(run.stage)
+    if run.stage == VERIFIED:
+        reason = VERIFY_MISSING
+    elif not stage.applies:
+        reason = stage.skip_reason
+    elif run.batch is not None and not set(run.batch.nodes) & set(plan.admitted):
+        reason = f"none of its nodes is admitted any more: {', '.join(run.batch.nodes)}"
+    else:
+        return None
+    now = to_stamp(job.world.clock.now())
+    return StageRecord(run.stage, run.batch_name, Verdict.SKIP, reason, "", now, now, 0.0, 0.0)
+
+
+def _name_refused_nodes(job: _Job, plan: Plan) -> None:
+    """Show each node that is left out, once."""
+    for node in plan.nodes:
+        for refusal in node.refused:
+            key = f"{node.node} {refusal.code}"
+            if key not in job.refused_nodes:
+                job.refused_nodes[key] = replace(refusal, node=node.node)
+                job.progress.emit(Note(f"{node.node} is left out: {refusal.code}: {refusal.message}"))

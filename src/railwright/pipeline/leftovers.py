@@ -1,0 +1,75 @@
+"""What can't be put back: settings in hardware, and what operators wrote that nobody takes away. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from railwright.apply.model import Ledger, LedgerEntry
+from railwright.core import kinds
+from railwright.core.objects import Kind
+from railwright.facts.model import Snapshot
+
+_OPERATOR_LABELS: Mapping[Kind, tuple[str, ...]] = {
+    kinds.CLUSTER_POLICY: ("nvidia.com/",),
+    kinds.NIC_CLUSTER_POLICY: ("network.nvidia.com/", "nvidia.com/ofed-driver"),
+    kinds.SRIOV_OPERATOR_CONFIG: ("sriovnetwork.openshift.io/",),
+    kinds.NODE_FEATURE_DISCOVERY: ("feature.node.kubernetes.io/",),
+}
+"""Prefixes of node labels that outlive their operator's object. Source: operator-behaviour.md 1.3, 2.3, 2.7."""
+
+_NOTED = ("noted", "yes")
+_MOST_BYTES = 256 * 1024
+
+
+def cannot_be_restored(entries: Iterable[LedgerEntry], ledger: Ledger, snapshot: Snapshot) -> tuple[str, ...]:
+    """Name what stays, a line each, with its value of before where the ledger has it."""
+    kinds_made = {entry.ref.kind for entry in entries if entry.created}
+    before = {key: value for note in ledger.fabrics.values() for key, value in note.before}
+    return (*_firmware(kinds_made, before, snapshot), *_labels(kinds_made, before, snapshot))
+
+
+def values_before(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
+    """
+    Note what may not come back: ports that have VFs, and labels of the kind that operators set, by node.
+
+    Returns:
+        Empty when it would be too much for the ledger: then nothing is known of before.
+    """
+    prefixes = tuple(prefix for group in _OPERATOR_LABELS.values() for prefix in group)
+    values = [_NOTED]
+    for node in snapshot.nodes:
+        ports = node.hardware.ports if node.hardware else ()
+        values += [(f"{node.name} {port.pci} VFs", str(port.sriov_vfs)) for port in ports if port.sriov_vfs]
+        values += [(f"{node.name} {key}", value) for key, value in node.labels.items() if key.startswith(prefixes)]
+    size_bytes = sum(len(key) + len(value) for key, value in values)
+    return tuple(sorted(values)) if size_bytes <= _MOST_BYTES else ()
+
+
+def _was(before: dict[str, str], key: str, absent: str) -> str:
+    return before.get(key, absent if _NOTED[0] in before else "not noted")
+
+
+def _firmware(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot) -> list[str]:
+    if kinds.SRIOV_NETWORK_NODE_POLICY not in kinds_made:
+        return []
+    return [
+        f"firmware of {port.pci} on {node.name}: SRIOV_EN and NUM_OF_VFS stay"
+        f" ({port.sriov_vfs} VFs now, before: {_was(before, f'{node.name} {port.pci} VFs', '0')})"
+        for node in snapshot.nodes
+        for port in (node.hardware.ports if node.hardware else ())
+        if port.parent is None and port.sriov_vfs
+    ]
+
+
+def _labels(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot) -> list[str]:
+    prefixes = tuple(prefix for kind, group in _OPERATOR_LABELS.items() if kind in kinds_made for prefix in group)
+    if not prefixes:
+        return []
+    lines = []
+    for node in snapshot.nodes:
+        changed = [
+            f"{key}={value} (before: {_was(before, f'{node.name} {key}', 'absent')})"
+            for key, value in sorted(node.labels.items())
+            if key.startswith(prefixes) and before.get(f"{node.name} {key}") != value
+        ]
+        if changed:
+            lines.append(f"labels that operators set on {node.name}: {', '.join(changed)}")
+    return lines

@@ -1,0 +1,79 @@
+"""Discover, plan, render, compare: everything up to the first question, changing nothing."""
+
+from railwright.apply.ledger import LedgerStore
+from railwright.apply.model import Ledger
+from railwright.apply.ours import known_refs, taken_by_ref
+from railwright.catalog.model import Catalog
+from railwright.changes.compare import compare
+from railwright.changes.model import Changes
+from railwright.core.errors import PermissionMissing
+from railwright.core.ids import FabricName
+from railwright.facts.discover import discover
+from railwright.facts.model import Scope, Snapshot
+from railwright.intent.model import Intent
+from railwright.intent.parse import parse_intents
+from railwright.manifests.model import Manifests
+from railwright.manifests.render import render
+from railwright.pipeline.live import read_live
+from railwright.pipeline.model import Prepared
+from railwright.plan.plan import plan
+from railwright.ports.progress import Progress
+from railwright.ports.world import World
+
+
+async def prepare(world: World, intents: tuple[Intent, ...], catalog: Catalog, progress: Progress) -> Prepared:
+    """
+    Decide what would be done, and compare it with the cluster.
+
+    Fabrics that were applied earlier are planned along, from the ledger: what they share with the given ones is
+    composed anew, never overwritten.
+
+    Raises:
+        IntentError: the ledger holds a fabric that this version cannot read.
+    """
+    ledger, problem = await read_ledger(world)
+    together = (*intents, *earlier_intents(ledger, without=tuple(intent.name for intent in intents)))
+    prepared = await prepare_exactly(world, together, ledger, catalog, progress)
+    if not problem:
+        return prepared
+    return Prepared(**{**vars(prepared), "problems": (problem, *prepared.problems)})
+
+
+async def prepare_exactly(
+    world: World, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog, progress: Progress
+) -> Prepared:
+    """Do the same for exactly these intents, whatever else the ledger knows."""
+    snapshot = await discover(world.cluster, world.node, Scope(), progress, world.clock)
+    return await prepare_from(world, snapshot, intents, ledger, catalog)
+
+
+async def prepare_from(
+    world: World, snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog
+) -> Prepared:
+    """Do the same with facts that were read already; without intents nothing is wanted."""
+    decided = plan(intents, snapshot, catalog)
+    if decided.is_refused:
+        # Of a plan that may not be carried out there is nothing to compare.
+        return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger)
+    manifests = render(decided)
+    live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
+    changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
+    return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems)
+
+
+async def read_ledger(world: World) -> tuple[Ledger, str]:
+    """Read the ledger; where it may not be read, an empty one, and why."""
+    try:
+        return await LedgerStore(world.cluster, world.clock).load(), ""
+    except PermissionMissing as error:
+        return Ledger(), f"the ledger is not readable: {error.message}"
+
+
+def earlier_intents(ledger: Ledger, *, without: tuple[FabricName, ...] = ()) -> tuple[Intent, ...]:
+    """Give the fabrics of the ledger, from the documents that they were applied with."""
+    return tuple(
+        intent
+        for name, note in sorted(ledger.fabrics.items())
+        if name not in without
+        for intent in parse_intents(note.document, f"ledger of fabric {name}")
+    )

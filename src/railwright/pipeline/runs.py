@@ -1,0 +1,187 @@
+"""
+Which stages run for which nodes, and what one such run is given. Pure.
+
+The early stages and the last run once; from nic-driver-ready to networks-attached they run for one batch of nodes
+after the other, the canaries first: a driver that takes a node down takes down one node.
+"""
+
+from dataclasses import dataclass
+
+from railwright.apply.model import CsvApproval, StageChanges
+from railwright.changes.model import Action, Change
+from railwright.core import kinds
+from railwright.core.ids import NodeName, StageName
+from railwright.core.objects import Ref
+from railwright.core.risk import Risk
+from railwright.pipeline.model import Prepared
+from railwright.plan.model import Batch, Expectation, MachineShare, OperatorShare, Plan, StagePlan
+from railwright.ports.approval import Question
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one stage; `batch` None when it runs once. `earlier` are nodes of the batches before."""
+
+    stage: StageName
+    number: int
+    total: int
+    batch: Batch | None = None
+    earlier: tuple[NodeName, ...] = ()
+
+    @property
+    def batch_name(self) -> str:
+        """Name of the batch; empty when it runs once."""
+        return self.batch.name if self.batch else ""
+
+
+def runs_of(plan: Plan, until: StageName | None) -> tuple[Run, ...]:
+    """Put the runs in order; nothing after the stage `until`."""
+    names = [stage.name for stage in plan.stages]
+    last = names.index(until) if until is not None else len(names) - 1
+    stages = plan.stages[: last + 1]
+    total = len(names)
+    runs: list[Run] = []
+    position = 0
+    while position < len(stages):
+        if not stages[position].per_batch:
+            runs.append(Run(stages[position].name, position + 1, total))
+            position += 1
+            continue
+        end = position
+        while end < len(stages) and stages[end].per_batch:
+            end += 1
+        runs += _batch_runs(plan, stages[position:end], position, total)
+        position = end
+    return tuple(runs)
+
+
+def _batch_runs(plan: Plan, stages: tuple[StagePlan, ...], position: int, total: int) -> list[Run]:
+    runs = []
+    earlier: tuple[NodeName, ...] = ()
+    for batch in plan.batches:
+        for index, stage in enumerate(stages):
+            runs.append(Run(stage.name, position + index + 1, total, batch, earlier))
+        earlier += batch.nodes
+    return runs
+
+
+def nodes_of(run: Run, plan: Plan) -> tuple[NodeName, ...]:
+    """Give the nodes that a run is for: of a batch, those that are still admitted; else every node it reaches."""
+    admitted = set(plan.admitted)
+    if run.batch is not None:
+        return tuple(node for node in run.batch.nodes if node in admitted)
+    pools = {share.pool for share in plan.shares if isinstance(share, MachineShare) and share.stage == run.stage}
+    in_pools = tuple(node.node for node in plan.nodes if node.pool in pools)
+    return in_pools or plan.admitted
+
+
+def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: bool) -> StageChanges:
+    """Collect what apply needs for one run."""
+    plan = prepared.plan
+    stage = plan.stage(run.stage)
+    nodes = nodes_of(run, plan)
+    reached = {*nodes, *run.earlier}
+    items = prepared.manifests.of_stage(run.stage)
+    return StageChanges(
+        stage=run.stage,
+        batch=run.batch_name,
+        nodes=nodes,
+        changes=tuple(change for change in prepared.changes.of_stage(run.stage) if _is_for(change, run, reached)),
+        gated=tuple(item.ref for item in items if item.node is None),
+        expectations=tuple(item for item in stage.expectations if _concerns(item, run, reached)),
+        approvals=_approvals(run.stage, plan),
+        fabrics=tuple(fabric.name for fabric in plan.fabrics),
+        expected_s=stage.expected_s,
+        limit_s=stage.limit_s,
+        hold_s=stage.hold_s,
+        dry_run=dry_run,
+        take_over=take_over,
+        owners={item.ref: item.fabrics for item in items},
+    )
+
+
+def _is_for(change: Change, run: Run, reached: set[NodeName]) -> bool:
+    """Labels of a node are written with its batch; what holds nodes back (not admitted ones) with the first run."""
+    if change.node is None or run.batch is None or change.node in reached:
+        return True
+    labels = change.desired.get("metadata", {}).get("labels", {})
+    return not any(key.startswith("railwright.dev/") for key in labels)
+
+
+def _concerns(expectation: Expectation, run: Run, reached: set[NodeName]) -> bool:
+    node = getattr(expectation, "node", None)
+    return node is None or run.batch is None or node in reached
+
+
+def _approvals(stage: StageName, plan: Plan) -> tuple[CsvApproval, ...]:
+    """Join planned CSVs by namespace: one InstallPlan may install several operators of a namespace."""
+    by_namespace: dict[str, list[str]] = {}
+    for share in plan.shares:
+        if not isinstance(share, OperatorShare) or share.stage != stage or share.adopted:
+            continue
+        if share.approval == "Manual":
+            by_namespace.setdefault(share.namespace, []).append(share.csv)
+    return tuple(CsvApproval(namespace, tuple(csvs)) for namespace, csvs in sorted(by_namespace.items()))
+
+
+def has_writes(stage: StageChanges) -> bool:
+    """Whether a run would write anything."""
+    return any(_writes(change) for change in stage.changes)
+
+
+def _writes(change: Change) -> bool:
+    if change.action is Action.UNCHANGED:
+        return False
+    return change.action is not Action.ADOPT or bool(change.fields)
+
+
+def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: Prepared) -> Question | None:
+    """
+    Ask before something that may hurt.
+
+    Returns:
+        None when the run writes nothing, or risks nothing.
+    """
+    if stage.risk is Risk.NONE or not has_writes(changes):
+        return None
+    batch = f", batch {run.batch_name}" if run.batch_name else ""
+    return Question(
+        risk=stage.risk,
+        what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
+        nodes=changes.nodes,
+        expected_s=stage.expected_s,
+        details=pods_on(changes.nodes, prepared),
+    )
+
+
+def take_over_question(run: Run, changes: StageChanges) -> Question | None:
+    """Ask before fields of others are overwritten; None when there are none."""
+    lines = tuple(
+        f"{change.ref}: {'.'.join(item.path)} is {item.old!r}, set by {item.owner}; becomes {item.new!r}"
+        for change in changes.changes
+        for item in change.conflicts
+    )
+    if not lines:
+        return None
+    return Question(
+        risk=Risk.NONE, what=f"stage {run.stage} takes over fields of others", details=lines, takes_over=True
+    )
+
+
+def pods_on(nodes: tuple[NodeName, ...], prepared: Prepared) -> tuple[str, ...]:
+    """Name the pods on these nodes that use GPUs or rails: they are disturbed."""
+    lines = []
+    for pod in prepared.snapshot.cluster.pods:
+        if pod.node in nodes and (pod.requests or pod.networks):
+            uses = ", ".join(f"{count} {name}" for name, count in sorted(pod.requests.items()))
+            lines.append(f"pod {pod.namespace}/{pod.name} on {pod.node} uses {uses or 'networks ' + pod.networks}")
+    return tuple(lines)
+
+
+def _written_text(changes: StageChanges) -> str:
+    refs: list[Ref] = [change.ref for change in changes.changes if _writes(change) and change.ref.kind != kinds.NODE]
+    labelled = sum(1 for change in changes.changes if _writes(change) and change.ref.kind == kinds.NODE)
+    words = [str(ref) for ref in refs[:3]] + ([f"{len(refs) - 3} more objects"] if len(refs) > 3 else [])
+    if labelled:
+        words.append(f"labels of {labelled} node{'s' if labelled > 1 else ''}")
+    return "writes " + ", ".join(words)

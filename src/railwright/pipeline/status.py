@@ -1,0 +1,144 @@
+"""Where each stage stands, from the cluster: judged now, without waiting and without writing."""
+
+from railwright.apply.model import ObjectState
+from railwright.apply.observe import Judged, Observer
+from railwright.catalog.model import Catalog
+from railwright.changes.compare import drift
+from railwright.changes.model import FieldChange
+from railwright.core.errors import NotCollected, PermissionMissing
+from railwright.core.ids import NodeName
+from railwright.core.objects import Ref
+from railwright.core.verdicts import Verdict
+from railwright.facts.script import node_script
+from railwright.intent.model import Intent
+from railwright.pipeline.apply import VERIFY_MISSING
+from railwright.pipeline.live import read_live
+from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
+from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
+from railwright.plan.model import VERIFIED, Expectation, StagePlan
+from railwright.ports.progress import Progress
+from railwright.ports.world import World
+from railwright.readiness.model import Readiness
+
+_Drift = tuple[tuple[Ref, tuple[FieldChange, ...]], ...]
+
+
+async def status(
+    world: World, intents: tuple[Intent, ...] | None, catalog: Catalog, progress: Progress
+) -> StatusRecord:
+    """
+    Say where each stage stands.
+
+    Args:
+        intents: whose; None for the fabrics in the ledger, of which there may be none: then no stage is listed.
+    """
+    if intents is None:
+        ledger, problem = await read_ledger(world)
+        intents = earlier_intents(ledger)
+        if not intents:
+            return _nothing_applied(world, problem)
+        prepared = await prepare_exactly(world, intents, ledger, catalog, progress)
+    else:
+        prepared = await prepare(world, intents, catalog, progress)
+    stages = [await _stage(world, stage, prepared) for stage in prepared.plan.stages]
+    return StatusRecord(
+        cluster=world.cluster.name,
+        simulated=world.cluster.simulated,
+        intents=intents,
+        stages=tuple(stages),
+        applied=tuple((name, note.applied_at) for name, note in sorted(prepared.ledger.fabrics.items())),
+        not_admitted=_not_admitted(prepared),
+        refusals=prepared.plan.refusals,
+        warnings=prepared.plan.warnings,
+        problems=prepared.problems,
+    )
+
+
+def _nothing_applied(world: World, problem: str) -> StatusRecord:
+    problems = (problem,) if problem else ()
+    return StatusRecord(world.cluster.name, world.cluster.simulated, (), (), problems=problems)
+
+
+def _not_admitted(prepared: Prepared) -> tuple[tuple[NodeName, str], ...]:
+    """Name selected nodes that do not carry the label yet, or that would not get it today."""
+    lines = []
+    for node in prepared.plan.nodes:
+        if not node.selected or (node.admitted and node.was_admitted):
+            continue
+        reason = "; ".join(f"{item.code}: {item.message}" for item in node.refused)
+        lines.append((node.node, reason or "apply has not admitted it yet"))
+    return tuple(lines)
+
+
+async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageStatus:
+    if stage.name == VERIFIED:
+        return StageStatus(stage.name, Verdict.SKIP, VERIFY_MISSING)
+    if not stage.applies:
+        return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
+    since = _since(stage, prepared)
+    if prepared.plan.is_refused:
+        reason = "the plan is refused today: " + "; ".join(item.code for item in prepared.plan.refusals)
+        return StageStatus(stage.name, Verdict.UNKNOWN, reason, since=since)
+    items = prepared.manifests.of_stage(stage.name)
+    live = await read_live(world.cluster, world.clock, (item.ref for item in items))
+    absent = [item.ref for item in items if item.ref not in live.objects]
+    begun = any(item.ref in prepared.ledger.entries for item in items) or not absent
+    if not begun:
+        return StageStatus(stage.name, Verdict.SKIP, "not applied yet", since=since)
+    gated = tuple(item.ref for item in items if item.node is None)
+    try:
+        judged = await _judge(world, gated, _expectations(stage, prepared))
+    except (PermissionMissing, NotCollected) as error:
+        return StageStatus(stage.name, Verdict.UNKNOWN, error.message, since=since)
+    differing: _Drift = tuple((ref, fields) for ref, fields in drift(items, live.objects).items())
+    return _verdict(stage, judged, since, differing)
+
+
+def _expectations(stage: StagePlan, prepared: Prepared) -> tuple[Expectation, ...]:
+    """Expect things only of nodes that apply has admitted already; of all, where none is yet."""
+    there = {node.node for node in prepared.plan.nodes if node.was_admitted}
+    return tuple(item for item in stage.expectations if getattr(item, "node", None) in {None, *there})
+
+
+async def _judge(world: World, gated: tuple[Ref, ...], expectations: tuple[Expectation, ...]) -> tuple[Judged, ...]:
+    observer = Observer(world.cluster, gated, expectations)
+    await observer.read_all()
+    judged = observer.judge_api({}, world.clock.now())
+    if observer.inside_nodes and all(item.is_ready for item in judged):
+        await observer.read_nodes(world.node, node_script())
+        judged += observer.judge_inside(world.clock.now())
+    return judged
+
+
+def _verdict(stage: StagePlan, judged: tuple[Judged, ...], since: str, differing: _Drift) -> StageStatus:
+    answers = {item.judgement.readiness for item in judged}
+    worst = next(
+        (
+            (readiness, verdict)
+            for readiness, verdict in (
+                (Readiness.FAILED, Verdict.FAIL),
+                (Readiness.PROGRESSING, Verdict.PROGRESSING),
+                (Readiness.UNKNOWN, Verdict.UNKNOWN),
+            )
+            if readiness in answers
+        ),
+        None,
+    )
+    states: tuple[ObjectState, ...] = tuple(item.state() for item in judged)
+    if worst is None:
+        reason = "ready" if not differing else f"ready, but {len(differing)} objects differ from the plan"
+        return StageStatus(stage.name, Verdict.PASS, reason, since=since, states=states, drift=differing)
+    first = next(item for item in judged if item.judgement.readiness is worst[0])
+    reason = f"{first.what}: {first.judgement.reason}"
+    return StageStatus(stage.name, worst[1], reason, first.waiting_for, since, states, differing)
+
+
+def _since(stage: StagePlan, prepared: Prepared) -> str:
+    """Give when the stage last ended, for the fabric that was last."""
+    ends = [
+        note.ended_at
+        for fabric in prepared.ledger.fabrics.values()
+        for note in fabric.stages
+        if note.stage == stage.name
+    ]
+    return max(ends, default="")

@@ -1,0 +1,137 @@
+"""What of others still needs a thing that we made: then it stays."""
+
+from collections.abc import Mapping
+
+from railwright.apply.model import LedgerEntry
+from railwright.apply.retry import retried
+from railwright.core import kinds
+from railwright.core.errors import KindNotServed
+from railwright.core.objects import Kind, KubeObject, Ref, dig, ref_of
+from railwright.ports.cluster import Selection
+from railwright.ports.world import World
+
+_PACKAGE_KINDS: Mapping[str, tuple[Kind, ...]] = {
+    "nfd": (kinds.NODE_FEATURE_DISCOVERY, kinds.NODE_FEATURE_RULE),
+    "sriov-network-operator": (
+        kinds.SRIOV_NETWORK_NODE_POLICY,
+        kinds.SRIOV_NETWORK_POOL_CONFIG,
+        kinds.SRIOV_NETWORK,
+        kinds.SRIOV_IB_NETWORK,
+        kinds.SRIOV_OPERATOR_CONFIG,
+    ),
+    "nvidia-network-operator": (
+        kinds.NIC_CLUSTER_POLICY,
+        kinds.MACVLAN_NETWORK,
+        kinds.IPOIB_NETWORK,
+        kinds.HOST_DEVICE_NETWORK,
+    ),
+    "gpu-operator-certified": (kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER),
+}
+"""What each operator serves. Source: reference/six-configurations.md 1.1 and 1.2."""
+
+_STATEFUL_SET = Kind("apps/v1", "StatefulSet")
+_VOLUME_CLAIM = Kind("v1", "PersistentVolumeClaim")
+_INHABITANTS = (
+    kinds.POD,
+    kinds.DEPLOYMENT,
+    kinds.DAEMON_SET,
+    _STATEFUL_SET,
+    kinds.JOB,
+    _VOLUME_CLAIM,
+    kinds.SUBSCRIPTION,
+    kinds.NETWORK_ATTACHMENT_DEFINITION,
+    kinds.SRIOV_NETWORK,
+    kinds.SRIOV_IB_NETWORK,
+    kinds.SRIOV_NETWORK_NODE_POLICY,
+    kinds.NV_IPAM_IP_POOL,
+    kinds.NV_IPAM_CIDR_POOL,
+    kinds.NODE_FEATURE_DISCOVERY,
+)
+_DATA_KINDS = (kinds.CONFIG_MAP, kinds.SECRET)
+_GIVEN_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
+"""Every namespace gets these from the platform."""
+_GIVEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "kubernetes.io/dockercfg")
+_NO_USE = frozenset({Ref(kinds.SRIOV_NETWORK_NODE_POLICY, "openshift-sriov-network-operator", "default")})
+"""Made by the operator itself (before 4.16)."""
+
+
+async def why_kept(entry: LedgerEntry, world: World, going: frozenset[Ref]) -> str:
+    """
+    Say what of others needs this object.
+
+    Args:
+        going: objects that are being removed: they keep nothing.
+
+    Returns:
+        Words for people; empty when it can go.
+    """
+    if not entry.created:
+        return ""
+    if entry.ref.kind == kinds.SUBSCRIPTION:
+        return await _users_of_operator(entry.ref, world, going)
+    if entry.ref.kind == kinds.OPERATOR_GROUP:
+        users = await _others(world, Selection(kinds.SUBSCRIPTION, entry.ref.namespace), going)
+        return _words("it serves", users)
+    if entry.ref.kind == kinds.NAMESPACE:
+        return await _inhabitants(entry.ref.name, world, going)
+    return ""
+
+
+async def _users_of_operator(ref: Ref, world: World, going: frozenset[Ref]) -> str:
+    subscription = await _first(world, Selection(ref.kind, ref.namespace, name=ref.name))
+    package = str(dig(subscription or {}, "spec", "name", default=""))
+    users: list[Ref] = []
+    for kind in _PACKAGE_KINDS.get(package, ()):
+        users += await _others(world, Selection(kind), going)
+    return _words("its operator is needed by", users)
+
+
+async def _inhabitants(namespace: str, world: World, going: frozenset[Ref]) -> str:
+    is_operators = any(ref.namespace == namespace and ref.kind == kinds.SUBSCRIPTION for ref in going)
+    found: list[Ref] = []
+    for kind in _INHABITANTS if is_operators else (*_INHABITANTS, *_DATA_KINDS):
+        found += await _others(world, Selection(kind, namespace), going)
+    return _words("it holds", found)
+
+
+async def _others(world: World, selection: Selection, going: frozenset[Ref]) -> list[Ref]:
+    """List objects that are nobody's part, not on their way out, and not given by the platform."""
+    return [
+        ref_of(obj)
+        for obj in await _list(world, selection)
+        if ref_of(obj) not in going | _NO_USE
+        and not dig(obj, "metadata", "ownerReferences")
+        and not dig(obj, "metadata", "deletionTimestamp")
+        and not _is_given(obj)
+    ]
+
+
+def _is_given(obj: KubeObject) -> bool:
+    kind = ref_of(obj).kind
+    if kind == kinds.CONFIG_MAP:
+        return obj["metadata"]["name"] in _GIVEN_CONFIG_MAPS
+    return kind == kinds.SECRET and str(obj.get("type", "")).startswith(_GIVEN_SECRET_TYPES)
+
+
+async def _first(world: World, selection: Selection) -> KubeObject | None:
+    found = await _list(world, selection)
+    return next((obj for obj in found if obj["metadata"]["name"] == selection.name), None)
+
+
+async def _list(world: World, selection: Selection) -> list[KubeObject]:
+    wide = Selection(selection.kind, selection.namespace)
+
+    async def read() -> list[KubeObject]:
+        return [obj async for obj in world.cluster.list(wide)]
+
+    try:
+        return await retried(read, world.clock)
+    except KindNotServed:
+        return []
+
+
+def _words(claim: str, refs: list[Ref]) -> str:
+    if not refs:
+        return ""
+    more = f" and {len(refs) - 3} more" if len(refs) > 3 else ""
+    return f"{claim} {', '.join(str(ref) for ref in refs[:3])}{more}, which we did not make"

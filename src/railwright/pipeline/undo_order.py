@@ -1,0 +1,95 @@
+"""
+In which order things are undone, and which ledger entries go together. Pure.
+
+The reverse of the stages, with what was learnt on real operators: networks before their operators and until their
+NADs are gone (an operator that is stopped leaves finalizers behind that nobody takes off); address pools before the
+policy that brought their definitions; an operator's own objects before the operator.
+
+Source: reference/control-plane.md section 6, six-configurations.md 2.6, operator-behaviour.md 1.6 and 2.7.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from railwright.apply.model import LedgerEntry
+from railwright.core import kinds
+from railwright.core.objects import Kind, KubeObject, Ref, dig
+
+NETWORK_KINDS = frozenset(
+    {
+        kinds.MACVLAN_NETWORK,
+        kinds.IPOIB_NETWORK,
+        kinds.HOST_DEVICE_NETWORK,
+        kinds.SRIOV_NETWORK,
+        kinds.SRIOV_IB_NETWORK,
+        kinds.NETWORK_ATTACHMENT_DEFINITION,
+    }
+)
+POOL_KINDS = frozenset({kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL})
+DRIVER_KINDS = frozenset({kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG})
+"""Removing one of these reloads a driver or takes VFs away."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Entries that are undone together; `limit_s` is for everything deleted to be gone."""
+
+    name: str
+    entries: tuple[LedgerEntry, ...]
+    limit_s: float
+
+
+_TIERS: tuple[tuple[str, frozenset[Kind], float], ...] = (
+    ("approvals", frozenset({kinds.INSTALL_PLAN}), 0.0),
+    ("networks", NETWORK_KINDS, 180.0),
+    ("address pools", POOL_KINDS, 120.0),
+    (
+        "workload access",
+        frozenset(
+            {
+                kinds.ROLE_BINDING,
+                kinds.ROLE,
+                kinds.CLUSTER_ROLE_BINDING,
+                kinds.CLUSTER_ROLE,
+                kinds.SECURITY_CONTEXT_CONSTRAINTS,
+                kinds.SERVICE_ACCOUNT,
+            }
+        ),
+        60.0,
+    ),
+    ("GPU policy", frozenset({kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER}), 300.0),
+    ("SR-IOV policies", frozenset({kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG}), 300.0),
+    ("NIC policy", frozenset({kinds.NIC_CLUSTER_POLICY}), 300.0),
+    ("node labels", frozenset({kinds.NODE}), 0.0),
+    ("feature discovery", frozenset({kinds.NODE_FEATURE_RULE, kinds.NODE_FEATURE_DISCOVERY}), 180.0),
+    ("SR-IOV operator configuration", frozenset({kinds.SRIOV_OPERATOR_CONFIG}), 180.0),
+    ("subscriptions", frozenset({kinds.SUBSCRIPTION}), 60.0),
+    ("operators", frozenset({kinds.CLUSTER_SERVICE_VERSION}), 180.0),
+    ("operator groups", frozenset({kinds.OPERATOR_GROUP}), 60.0),
+    ("namespaces", frozenset({kinds.NAMESPACE}), 300.0),
+)
+_OTHERS = ("node configuration", 120.0)
+LAST_NETWORK_STEP = "address pools"
+"""After this step nothing uses the policies any more."""
+
+
+def steps_of(entries: Iterable[LedgerEntry]) -> tuple[Step, ...]:
+    """Put entries into steps; inside a step the last one written is undone first. Steps may be empty."""
+    left = sorted(entries, key=lambda entry: -entry.order)
+    steps = []
+    for name, tier_kinds, limit_s in _TIERS:
+        steps.append(Step(name, tuple(entry for entry in left if entry.ref.kind in tier_kinds), limit_s))
+        left = [entry for entry in left if entry.ref.kind not in tier_kinds]
+    return (*steps, Step(_OTHERS[0], tuple(left), _OTHERS[1]))
+
+
+def nads_of(entries: Iterable[LedgerEntry], live: Mapping[Ref, KubeObject]) -> tuple[Ref, ...]:
+    """Name the NADs that operators made for networks that are to be deleted."""
+    nads = []
+    for entry in entries:
+        obj = live.get(entry.ref)
+        if obj is None or not entry.created or entry.ref.kind == kinds.NETWORK_ATTACHMENT_DEFINITION:
+            continue
+        namespace = str(dig(obj, "spec", "networkNamespace", default="") or entry.ref.namespace or "default")
+        nads.append(Ref(kinds.NETWORK_ATTACHMENT_DEFINITION, namespace, entry.ref.name))
+    return tuple(nads)
