@@ -35,10 +35,16 @@ class NodeDevices:
 
 @dataclass(frozen=True)
 class Objects:
-    """What a stand-in sees: all objects, and the devices of nodes."""
+    """
+    What a stand-in sees: all objects, and the devices of nodes.
+
+    Attributes:
+        troubles: what is broken in this world, by name ("image-pull-fails"); empty unless somebody broke it.
+    """
 
     objects: Mapping[Ref, KubeObject]
     devices: Mapping[NodeName, NodeDevices] = field(default_factory=dict)
+    troubles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

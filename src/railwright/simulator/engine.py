@@ -1,0 +1,84 @@
+"""
+One simulated world that goes on: store, machines, stand-ins and time, stepped together.
+
+Time moves only when somebody waits. A person's write is not answered by stand-ins until then, as on a real cluster,
+where a status is old for some time after an edit.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from railwright.core.errors import RailwrightError
+from railwright.core.ids import NodeName
+from railwright.core.objects import KubeObject, Ref
+from railwright.simulator.hardware import Machine
+from railwright.simulator.ownership import Manager
+from railwright.simulator.store import Store
+from railwright.standins.all import STANDINS
+from railwright.standins.model import NodeDevices, Objects, Write
+from railwright.standins.view import KindIndex
+
+TICK_S = 5.0
+QUIET_AFTER_ROUNDS = 25
+"""A world that still writes after so many rounds in one tick fights with itself; the rest comes with the next tick."""
+
+
+@dataclass
+class Engine:
+    """A world on a simulated clock; `save` is called after everything that must outlive the process."""
+
+    store: Store
+    machines: tuple[Machine, ...]
+    troubles: frozenset[str]
+    now: datetime
+    save: Callable[["Engine"], None] = field(default=lambda _: None)
+    elapsed_s: float = 0.0
+    silent: frozenset[str] = frozenset()
+    """Stand-ins that do not run in this world."""
+    _devices: dict[NodeName, NodeDevices] = field(init=False)
+
+    def seen(self) -> Objects:
+        """What stand-ins see now."""
+        return Objects(self.store.objects, self._devices, self.troubles)
+
+    def __post_init__(self) -> None:
+        self._devices = {NodeName(machine.name): machine.devices() for machine in self.machines}
+
+    def restore(
+        self, objects: Iterable[tuple[Ref, KubeObject]], *, now: datetime, elapsed_s: float, version: int
+    ) -> None:
+        """Go on from a saved moment."""
+        self.store.objects = KindIndex(objects)
+        self.store.version = version
+        self.now, self.elapsed_s = now, elapsed_s
+
+    def advance(self, seconds: float) -> None:
+        """Let time go on by at most one tick, and stand-ins react until nothing changes."""
+        self.now += timedelta(seconds=seconds)
+        self.elapsed_s += seconds
+        self.settle()
+
+    def settle(self) -> None:
+        """Step every stand-in until all are quiet."""
+        for _ in range(QUIET_AFTER_ROUNDS):
+            before = self.store.version
+            for name, react in STANDINS:
+                if name not in self.silent:
+                    for write in react(self.seen(), self.now):
+                        self._carry_out(name, write)
+            if self.store.version == before:
+                return
+
+    def _carry_out(self, name: str, write: Write) -> None:
+        manager = Manager(name, "Update", "status" if write.verb == "status" else "")
+        try:
+            if write.verb == "create":
+                self.store.create(write.body, manager, self.now)
+            elif write.verb == "delete":
+                self.store.delete(write.ref, self.now)
+            else:
+                self.store.merge(write.ref, write.body, manager, self.now, status=write.verb == "status")
+        except RailwrightError:
+            # A controller whose write fails tries again later; so does a stand-in, at its next step.
+            return

@@ -1,0 +1,209 @@
+"""
+What the machine-config operator does: one rendered config a pool, nodes drained and rebooted one after the other.
+
+Source: reference/six-configurations.md, 1.7; a reboot of a server with eight GPUs takes minutes.
+"""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from railwright.core.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL
+from railwright.core.objects import KubeObject, dig, labels_of
+from railwright.standins.model import Objects, Write
+from railwright.standins.view import (
+    age_s,
+    condition,
+    create,
+    find,
+    merge,
+    name_of,
+    nodes,
+    of_kind,
+    owned_by,
+    rfc3339,
+    set_status,
+    short_hash,
+    term_matches,
+)
+
+REBOOT_S = 300
+CURRENT = "machineconfiguration.openshift.io/currentConfig"
+DESIRED = "machineconfiguration.openshift.io/desiredConfig"
+STATE = "machineconfiguration.openshift.io/state"
+
+
+def react(world: Objects, now: datetime) -> tuple[Write, ...]:
+    """Render every pool's config, roll it out to one node at a time, report on the pool."""
+    writes: list[Write] = []
+    for config in of_kind(world, KUBELET_CONFIG):
+        writes += _kubelet_config(world, config, now)
+    for pool in of_kind(world, MACHINE_CONFIG_POOL):
+        writes += _pool(world, pool, now)
+    return tuple(writes)
+
+
+def _pool(world: Objects, pool: KubeObject, now: datetime) -> list[Write]:
+    rendered = _rendered(world, pool)
+    name = name_of(rendered)
+    writes: list[Write] = []
+    if find(world, MACHINE_CONFIG, name) is None:
+        writes.append(create(rendered))
+    if dig(pool, "spec", "configuration", "name") != name:
+        writes += merge(pool, {"spec": {"configuration": {"name": name}}})
+    members = pool_nodes(world, pool)
+    done = [node for node in members if _mark(node, CURRENT) == name and _mark(node, STATE) == "Done"]
+    busy = [node for node in members if _mark(node, STATE) == "Working"]
+    paused = bool(dig(pool, "spec", "paused", default=False))
+    for node in busy:
+        writes += _finish(node, now)
+    waiting = [node for node in members if node not in done and node not in busy]
+    if waiting and not busy and not paused:
+        writes += _begin(waiting[0], name, now)
+    return [*writes, *_report(pool, name, members, done, paused=paused, now=now)]
+
+
+def pool_nodes(world: Objects, pool: KubeObject) -> list[KubeObject]:
+    """Nodes of a pool; a node that a custom pool selects is not the worker pool's."""
+    selector = dig(pool, "spec", "nodeSelector", default={})
+    custom = [
+        dig(item, "spec", "nodeSelector", default={})
+        for item in of_kind(world, MACHINE_CONFIG_POOL)
+        if name_of(item) not in {"master", "worker"}
+    ]
+    members = []
+    for node in nodes(world):
+        labels = labels_of(node)
+        if not term_matches(labels, selector):
+            continue
+        is_master = "node-role.kubernetes.io/master" in labels or "node-role.kubernetes.io/control-plane" in labels
+        if name_of(pool) == "worker" and (is_master or any(term_matches(labels, item) for item in custom)):
+            continue
+        members.append(node)
+    return members
+
+
+def _rendered(world: Objects, pool: KubeObject) -> KubeObject:
+    """Merge the pool's MachineConfigs in the order of their names."""
+    selector = dig(pool, "spec", "machineConfigSelector", default={})
+    parts = [
+        item
+        for item in of_kind(world, MACHINE_CONFIG)
+        if not name_of(item).startswith("rendered-") and term_matches(labels_of(item), selector)
+    ]
+    arguments: list[str] = []
+    files: dict[str, Any] = {}
+    for item in parts:
+        arguments += dig(item, "spec", "kernelArguments", default=[])
+        for file in dig(item, "spec", "config", "storage", "files", default=()):
+            files[file["path"]] = file
+    body = [[name_of(item), item["spec"]] for item in parts]
+    digest = short_hash(body)
+    return {
+        "apiVersion": MACHINE_CONFIG.api_version,
+        "kind": "MachineConfig",
+        "metadata": {"name": f"rendered-{name_of(pool)}-{digest}", "ownerReferences": owned_by(pool)},
+        "spec": {
+            "kernelArguments": arguments,
+            "config": {"ignition": {"version": "3.4.0"}, "storage": {"files": list(files.values())}},
+        },
+    }
+
+
+def _mark(node: KubeObject, key: str) -> str:
+    return str(dig(node, "metadata", "annotations", key, default=""))
+
+
+def _begin(node: KubeObject, name: str, now: datetime) -> list[Write]:
+    if not _mark(node, CURRENT):
+        marks = {CURRENT: name, DESIRED: name, STATE: "Done"}
+        return [*merge(node, {"metadata": {"annotations": marks}})]
+    marks = {DESIRED: name, STATE: "Working"}
+    change = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
+    return [*merge(node, change), *set_status(node, {"conditions": _ready_condition("False", "KubeletNotReady", now)})]
+
+
+def _finish(node: KubeObject, now: datetime) -> list[Write]:
+    if age_s(condition(node, "Ready").get("lastTransitionTime", ""), now) < REBOOT_S:
+        return []
+    marks = {CURRENT: _mark(node, DESIRED), STATE: "Done"}
+    change = {"metadata": {"annotations": marks}, "spec": {"unschedulable": None}}
+    return [*set_status(node, {"conditions": _ready_condition("True", "KubeletReady", now)}), *merge(node, change)]
+
+
+def _ready_condition(status: str, reason: str, now: datetime) -> list[dict[str, str]]:
+    stamp = rfc3339(now)
+    return [
+        {
+            "type": "Ready",
+            "status": status,
+            "reason": reason,
+            "message": "",
+            "lastTransitionTime": stamp,
+            "lastHeartbeatTime": stamp,
+        }
+    ]
+
+
+def _report(
+    pool: KubeObject, name: str, members: list[KubeObject], done: list[KubeObject], *, paused: bool, now: datetime
+) -> list[Write]:
+    updated = len(done) == len(members)
+    updating = not updated and not paused
+    sources = [{"apiVersion": MACHINE_CONFIG.api_version, "kind": "MachineConfig", "name": name}]
+    status: dict[str, Any] = {
+        "observedGeneration": dig(pool, "metadata", "generation", default=1),
+        "machineCount": len(members),
+        "updatedMachineCount": len(done),
+        "readyMachineCount": len(done),
+        "unavailableMachineCount": sum(1 for node in members if _mark(node, STATE) == "Working"),
+        "degradedMachineCount": 0,
+    }
+    if updated:
+        status["configuration"] = {"name": name, "source": sources}
+    flags = {
+        "Updated": updated,
+        "Updating": updating,
+        "Degraded": False,
+        "NodeDegraded": False,
+        "RenderDegraded": False,
+    }
+    have = {item["type"]: item["status"] for item in dig(pool, "status", "conditions", default=())}
+    if have != {kind: str(value) for kind, value in flags.items()}:
+        status["conditions"] = [
+            {"type": kind, "status": str(value), "reason": "", "message": "", "lastTransitionTime": rfc3339(now)}
+            for kind, value in flags.items()
+        ]
+    return list(set_status(pool, status))
+
+
+def _kubelet_config(world: Objects, config: KubeObject, now: datetime) -> list[Write]:
+    """Turn a KubeletConfig into a generated MachineConfig of each pool that it selects."""
+    writes: list[Write] = []
+    selector = dig(config, "spec", "machineConfigPoolSelector", default={})
+    for pool in of_kind(world, MACHINE_CONFIG_POOL):
+        if not term_matches(labels_of(pool), selector):
+            continue
+        text = json.dumps(dig(config, "spec", "kubeletConfig", default={}), sort_keys=True)
+        file = {
+            "path": "/etc/kubernetes/kubelet.conf",
+            "mode": 420,
+            "overwrite": True,
+            "contents": {"source": f"data:,{text}"},
+        }
+        body = {
+            "apiVersion": MACHINE_CONFIG.api_version,
+            "kind": "MachineConfig",
+            "metadata": {
+                "name": f"99-{name_of(pool)}-generated-kubelet",
+                "labels": {"machineconfiguration.openshift.io/role": name_of(pool)},
+                "ownerReferences": owned_by(config),
+            },
+            "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [file]}}},
+        }
+        live = find(world, MACHINE_CONFIG, name_of(body))
+        writes += [create(body)] if live is None else merge(live, {"spec": body["spec"]})
+    if not dig(config, "status", "conditions"):
+        done = {"type": "Success", "status": "True", "message": "Success", "lastTransitionTime": rfc3339(now)}
+        writes += set_status(config, {"conditions": [done]})
+    return writes

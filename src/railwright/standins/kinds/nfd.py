@@ -1,0 +1,105 @@
+"""
+What OpenShift's Node Feature Discovery does: workers on nodes, and labels from what is in them.
+
+Source: reference/six-configurations.md, 1.3; reference/control-plane.md, 7.
+"""
+
+import re
+from datetime import datetime
+
+from railwright.core.ids import NodeName
+from railwright.core.kinds import DAEMON_SET, NODE, NODE_FEATURE_DISCOVERY
+from railwright.core.objects import KubeObject, dig
+from railwright.standins.model import Objects, Write
+from railwright.standins.operators import NFD, is_running
+from railwright.standins.view import (
+    ensure,
+    find,
+    is_pod_ready,
+    merge,
+    name_of,
+    node_of,
+    of_kind,
+    pods_of,
+    rfc3339,
+    set_status,
+)
+from railwright.standins.workloads import daemon_set, deployment
+
+PREFIX = "feature.node.kubernetes.io/"
+_IMAGE = "registry.redhat.io/openshift4/ose-node-feature-discovery-rhel9"
+_COREOS = re.compile(r"CoreOS (\d+\.\d+)\.(\S+)")
+_UBUNTU = re.compile(r"Ubuntu (\d+\.\d+)")
+
+
+def react(world: Objects, now: datetime) -> tuple[Write, ...]:
+    """Run workers for each NodeFeatureDiscovery and label the nodes whose worker is ready."""
+    if not is_running(world, NFD):
+        return ()
+    return tuple(write for instance in of_kind(world, NODE_FEATURE_DISCOVERY) for write in _one(world, instance, now))
+
+
+def _one(world: Objects, instance: KubeObject, now: datetime) -> tuple[Write, ...]:
+    namespace = instance["metadata"]["namespace"]
+    tolerations = dig(instance, "spec", "operand", "workerTolerations", default=[])
+    if "no-nfd-labels" in world.troubles:
+        selector = {"node-role.kubernetes.io/feature-worker": ""}
+    else:
+        selector = dig(instance, "spec", "operand", "workerNodeSelector", default={"kubernetes.io/os": "linux"})
+    image = dig(instance, "spec", "operand", "image", default=_IMAGE) or _IMAGE
+    workers = daemon_set(
+        "nfd-worker",
+        namespace,
+        instance,
+        containers=[("nfd-worker", image)],
+        node_selector=selector,
+        tolerations=tolerations,
+    )
+    writes = list(ensure(world, workers))
+    for name in ("nfd-master", "nfd-gc"):
+        writes += ensure(world, deployment(name, namespace, instance, image))
+    running = find(world, DAEMON_SET, "nfd-worker", namespace)
+    pods = pods_of(world, running) if running is not None else ()
+    ready = [pod for pod in pods if is_pod_ready(pod)]
+    for pod in ready:
+        node = find(world, NODE, node_of(pod))
+        if node is not None:
+            writes += merge(node, {"metadata": {"labels": labels_from_hardware(world, node)}})
+    if pods and len(ready) == len(pods) and not dig(instance, "status", "conditions"):
+        writes += set_status(instance, {"conditions": _conditions(now)})
+    return tuple(writes)
+
+
+def _conditions(now: datetime) -> list[dict[str, str]]:
+    stamp = rfc3339(now)
+    states = {"Available": "True", "Upgradeable": "True", "Progressing": "False", "Degraded": "False"}
+    return [
+        {"type": kind, "status": status, "lastTransitionTime": stamp, "reason": "", "message": ""}
+        for kind, status in states.items()
+    ]
+
+
+def labels_from_hardware(world: Objects, node: KubeObject) -> dict[str, str]:
+    """Give the labels that NFD writes for what is in a node, operating system included."""
+    devices = world.devices.get(NodeName(name_of(node)))
+    image = str(dig(node, "status", "nodeInfo", "osImage", default=""))
+    labels = {f"{PREFIX}kernel-version.full": str(dig(node, "status", "nodeInfo", "kernelVersion", default=""))}
+    coreos, ubuntu = _COREOS.search(image), _UBUNTU.search(image)
+    if coreos:
+        labels[f"{PREFIX}system-os_release.ID"] = "rhel"
+        labels[f"{PREFIX}system-os_release.VERSION_ID"] = coreos[1]
+        if "nfd-upstream" not in world.troubles:
+            labels[f"{PREFIX}system-os_release.OSTREE_VERSION"] = f"{coreos[1]}.{coreos[2]}"
+            labels[f"{PREFIX}system-os_release.RHEL_VERSION"] = coreos[1]
+            labels[f"{PREFIX}system-os_release.OPENSHIFT_VERSION"] = "4.20"
+    if ubuntu:
+        labels[f"{PREFIX}system-os_release.ID"] = "ubuntu"
+        labels[f"{PREFIX}system-os_release.VERSION_ID"] = ubuntu[1]
+    if devices is not None and devices.gpus:
+        labels[f"{PREFIX}pci-10de.present"] = "true"
+    if devices is not None and devices.ports:
+        labels[f"{PREFIX}pci-15b3.present"] = "true"
+        labels[f"{PREFIX}rdma.capable"] = "true"
+        if any(port.sriov_total_vfs for port in devices.ports):
+            labels[f"{PREFIX}pci-15b3.sriov.capable"] = "true"
+    return labels

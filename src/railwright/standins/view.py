@@ -1,0 +1,224 @@
+"""
+Look at Objects the way a controller does: by kind, by label, by owner, by age; and spell the writes they make.
+
+Nothing here knows an operator; each file of `kinds` does.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from railwright.core.kinds import NODE, POD
+from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
+from railwright.standins.model import Objects, Write
+
+
+class KindIndex(dict[Ref, KubeObject]):
+    """Objects by reference that also answer "all of one kind" without looking at the rest."""
+
+    def __init__(self, items: Iterable[tuple[Ref, KubeObject]] = ()) -> None:
+        """Take the objects that are there from the start."""
+        super().__init__()
+        self.by_kind: dict[Kind, dict[Ref, KubeObject]] = {}
+        for ref, obj in items:
+            self[ref] = obj
+
+    def __setitem__(self, ref: Ref, obj: KubeObject) -> None:
+        super().__setitem__(ref, obj)
+        self.by_kind.setdefault(ref.kind, {})[ref] = obj
+
+    def __delitem__(self, ref: Ref) -> None:
+        super().__delitem__(ref)
+        del self.by_kind[ref.kind][ref]
+
+
+def of_kind(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
+    """List objects of one kind by name, leaving out those that are being deleted; `namespace` None for all."""
+    known = world.objects
+    pool = (
+        known.by_kind.get(kind, {})
+        if isinstance(known, KindIndex)
+        else {ref: obj for ref, obj in known.items() if ref.kind == kind}
+    )
+    return tuple(pool[ref] for ref in sorted(pool) if namespace in {None, ref.namespace} and not is_leaving(pool[ref]))
+
+
+def find(world: Objects, kind: Kind, name: str, namespace: str = "") -> KubeObject | None:
+    """Find one object that is not being deleted."""
+    obj = world.objects.get(Ref(kind, namespace, name))
+    return None if obj is None or is_leaving(obj) else obj
+
+
+def is_leaving(obj: KubeObject) -> bool:
+    """Whether the object is being deleted."""
+    return bool(dig(obj, "metadata", "deletionTimestamp"))
+
+
+def name_of(obj: KubeObject) -> str:
+    """Name of an object."""
+    return str(obj["metadata"]["name"])
+
+
+def matches(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether labels hold every wanted pair."""
+    return all(labels.get(key) == value for key, value in wanted.items())
+
+
+def age_s(stamp: str, now: datetime) -> float:
+    """Seconds since an RFC 3339 time; 0 for an empty one."""
+    return (now - datetime.fromisoformat(stamp)).total_seconds() if stamp else 0.0
+
+
+def created(obj: KubeObject) -> str:
+    """When the object was made, RFC 3339."""
+    return str(dig(obj, "metadata", "creationTimestamp", default=""))
+
+
+def rfc3339(moment: datetime) -> str:
+    """Spell a moment as the API server does."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def short_hash(value: Any) -> str:
+    """Ten digits that depend on nothing but the value."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return str(int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)).zfill(10)
+
+
+def suffix(*parts: str) -> str:
+    """Five letters for a generated name, the same for the same parts."""
+    alphabet = "bcdfghjklmnpqrstvwxz2456789"
+    digest = hashlib.sha256("/".join(parts).encode()).digest()
+    return "".join(alphabet[byte % len(alphabet)] for byte in digest[:5])
+
+
+def owned_by(owner: KubeObject, *, controller: bool = True) -> list[dict[str, Any]]:
+    """Spell ownerReferences that make one object belong to another."""
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": controller,
+        "blockOwnerDeletion": controller,
+    }
+    return [reference]
+
+
+def is_owned_by(obj: KubeObject, owner: KubeObject) -> bool:
+    """Whether an object belongs to another, by uid."""
+    uid = owner["metadata"]["uid"]
+    return any(reference.get("uid") == uid for reference in dig(obj, "metadata", "ownerReferences", default=()))
+
+
+def differs(have: Any, want: Any) -> bool:
+    """Whether a merge of `want` would change `have`."""
+    if isinstance(want, Mapping) and isinstance(have, Mapping):
+        return any(key in have if item is None else differs(have.get(key), item) for key, item in want.items())
+    if isinstance(want, Mapping) and have is None:
+        return any(item is not None for item in want.values()) or not want
+    return bool(have != want)
+
+
+def create(obj: KubeObject) -> Write:
+    """Make an object."""
+    return Write("create", ref_of(obj), obj)
+
+
+def merge(obj: KubeObject, change: Mapping[str, Any]) -> tuple[Write, ...]:
+    """Merge a change into an object; nothing when it holds already."""
+    return (Write("merge", ref_of(obj), change),) if differs(obj, change) else ()
+
+
+def set_status(obj: KubeObject, status: Mapping[str, Any]) -> tuple[Write, ...]:
+    """Merge into the status; nothing when it holds already."""
+    if not differs(dig(obj, "status", default={}), status):
+        return ()
+    return (Write("status", ref_of(obj), {"status": status}),)
+
+
+def delete(obj: KubeObject) -> Write:
+    """Delete an object."""
+    return Write("delete", ref_of(obj))
+
+
+def ensure(world: Objects, wanted: KubeObject, *, change: Mapping[str, Any] | None = None) -> tuple[Write, ...]:
+    """Make an object where it is missing; else merge `change` into it, when there is one."""
+    there = world.objects.get(ref_of(wanted))
+    if there is None:
+        return (create(wanted),)
+    return merge(there, change) if change and not is_leaving(there) else ()
+
+
+def condition(obj: KubeObject, kind: str) -> Mapping[str, Any]:
+    """Find a status condition; empty when it is not there."""
+    found: Iterable[Mapping[str, Any]] = dig(obj, "status", "conditions", default=())
+    return next((item for item in found if item.get("type") == kind), {})
+
+
+def pods_of(world: Objects, owner: KubeObject) -> tuple[KubeObject, ...]:
+    """Pods that belong to a workload."""
+    namespace = str(owner["metadata"].get("namespace", ""))
+    return tuple(pod for pod in of_kind(world, POD, namespace) if is_owned_by(pod, owner))
+
+
+def is_pod_ready(pod: KubeObject) -> bool:
+    """Whether a pod is Ready."""
+    return condition(pod, "Ready").get("status") == "True"
+
+
+def node_of(pod: KubeObject) -> str:
+    """Node that a pod runs on; empty while it has none."""
+    return str(dig(pod, "spec", "nodeName", default=""))
+
+
+def nodes(world: Objects) -> tuple[KubeObject, ...]:
+    """Every node."""
+    return of_kind(world, NODE)
+
+
+def tolerates(node: KubeObject, tolerations: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the NoSchedule and NoExecute taints of a node are tolerated; a cordon is not looked at."""
+    allowed = tuple(tolerations)
+    for taint in dig(node, "spec", "taints", default=()):
+        if taint.get("effect") == "PreferNoSchedule" or str(taint.get("key", "")).startswith("node.kubernetes.io/"):
+            continue
+        if not any(
+            (item.get("operator") == "Exists" and item.get("key") in {None, "", taint["key"]})
+            or (item.get("key") == taint["key"] and item.get("value", "") == taint.get("value", ""))
+            for item in allowed
+        ):
+            return False
+    return True
+
+
+def selects(node: KubeObject, pod_spec: Mapping[str, Any]) -> bool:
+    """Whether a pod may run on a node: node selector, required node affinity, taints."""
+    labels = labels_of(node)
+    if not matches(labels, dig(pod_spec, "nodeSelector", default={})):
+        return False
+    terms = dig(
+        pod_spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"
+    )
+    if terms is not None and not any(term_matches(labels, term) for term in terms):
+        return False
+    return tolerates(node, dig(pod_spec, "tolerations", default=()))
+
+
+def term_matches(labels: Mapping[str, str], term: Mapping[str, Any]) -> bool:
+    """Whether labels satisfy matchLabels and matchExpressions of a selector."""
+    if not matches(labels, dig(term, "matchLabels", default={})):
+        return False
+    for rule in dig(term, "matchExpressions", default=()):
+        value, operator = labels.get(rule["key"]), rule["operator"]
+        holds = {
+            "In": value in rule.get("values", ()),
+            "NotIn": value not in rule.get("values", ()),
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+        }
+        if not holds.get(operator, False):
+            return False
+    return True
