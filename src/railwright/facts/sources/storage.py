@@ -1,0 +1,106 @@
+r"""
+The `mounts`, `nvme` and `iscsi` sections: storage of the node that is reached over a network.
+
+Samples: "10.1.0.9:/export /data nfs4 rw,relatime,vers=4.2,proto=rdma,port=20049,addr=10.1.0.9 0 0";
+"nvme2\trdma\ttraddr=10.1.0.9,trsvcid=4420,src_addr=10.1.0.4"; "session1\t10.1.0.9".
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from railwright.facts.model import Unseen
+from railwright.facts.record import Record, wrong_line
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_KINDS = {
+    "nfs": "NFS",
+    "nfs4": "NFS",
+    "ceph": "Ceph",
+    "lustre": "Lustre",
+    "cifs": "SMB",
+    "smb3": "SMB",
+    "gpfs": "GPFS",
+    "beegfs": "BeeGFS",
+    "wekafs": "WekaFS",
+    "pvfs2": "OrangeFS",
+    "afs": "AFS",
+    "9p": "9P",
+    "ocfs2": "OCFS2",
+    "gfs2": "GFS2",
+    "fuse.glusterfs": "GlusterFS",
+    "fuse.ceph": "Ceph",
+    "fuse.ceph-fuse": "Ceph",
+    "fuse.sshfs": "SSHFS",
+    "fuse.juicefs": "JuiceFS",
+    "fuse.mount-s3": "S3",
+}
+"""Filesystems whose data comes over a network, by their type in /proc/mounts."""
+_LOCAL_9P = re.compile(r"(?:^|,)trans=(?:virtio|fd|xen)")
+_ADDRESS_OPTION = re.compile(r"(?:^|,)(?:addr|mon_addr|mountaddr|ip)=([^,\s]+)")
+_PLACE = re.compile(r"\[[0-9a-fA-F:.]+\]|\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]+")
+_TRADDR = re.compile(r"(?:^|[,\s])traddr=([^,\s]+)")
+
+
+@dataclass(frozen=True)
+class RemoteStorage:
+    """Storage behind a network; `servers` is empty when where it comes from can't be told."""
+
+    what: str
+    servers: tuple[Address, ...]
+
+
+def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unseen, ...]]:
+    """Read all storage that needs the network; a line that can't be read is named."""
+    found: list[RemoteStorage] = []
+    unseen: list[Unseen] = []
+    for line in record.lines("mounts"):
+        words = line.split()
+        if len(words) < 4:  # noqa: PLR2004 - device, directory, type, options
+            unseen.append(wrong_line("mounts", line, "is no mount"))
+        elif (mount := _mount(*words[:4])) is not None:
+            found.append(mount)
+    for section, minimum in (("nvme", 2), ("iscsi", 1)):
+        for line in record.lines(section):
+            parts = [part.strip() for part in line.split("\t")]
+            if len(parts) < minimum or not parts[0]:
+                unseen.append(wrong_line(section, line, "name or transport is missing"))
+            elif section == "iscsi":
+                found.append(RemoteStorage(f"iSCSI {parts[0]}", _addresses(parts[1] if len(parts) > 1 else "")))
+            elif parts[1] not in {"pcie", "loop", "apple-nvme"}:
+                target = _TRADDR.search(parts[2]) if len(parts) > minimum else None
+                found.append(RemoteStorage(f"NVMe-oF {parts[0]} ({parts[1]})", _addresses(target[1] if target else "")))
+    return tuple(dict.fromkeys(found)), tuple(unseen)
+
+
+def _mount(device: str, directory: str, kind: str, options: str) -> RemoteStorage | None:
+    """Judge one mount; None when it needs no network."""
+    if re.match(r"/dev/(rbd|drbd|nbd)\d", device):
+        return RemoteStorage(f"block device {device} at {directory}", ())
+    if kind not in _KINDS or (kind == "9p" and _LOCAL_9P.search(options)):
+        return None
+    servers = dict.fromkeys(
+        address for option in _ADDRESS_OPTION.findall(options) for address in _addresses(option)
+    ) or dict.fromkeys(_addresses(_source(device, kind)))
+    named = f" from {', '.join(map(str, servers))}" if servers else f" ({device})"
+    return RemoteStorage(f"{_KINDS[kind]} mount {directory}{named}", tuple(servers))
+
+
+def _source(device: str, kind: str) -> str:
+    """Cut the path off a mount's source, so that nothing in it is taken for an address."""
+    if kind in {"cifs", "smb3"}:
+        return device.removeprefix("//").partition("/")[0]
+    return device.partition(":/")[0]
+
+
+def _addresses(text: str) -> tuple[Address, ...]:
+    """Find every IP address in a text such as "10.0.0.1:6789/10.0.0.2:6789", "10.0.0.1@o2ib" or "fd00::9"."""
+    found: dict[Address, None] = {}
+    for part in re.split(r"[,/\s]", text):
+        for match in _PLACE.findall(part):
+            try:
+                found[ipaddress.ip_address(match.strip("[]"))] = None
+            except ValueError:
+                continue
+    return tuple(found)
