@@ -6,12 +6,13 @@ Source: issue 3 and six-configurations.md 1.5 ("precompiled tag"), 2026-11.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from railwright.catalog.model import Catalog, driver_os_tag, gpu_os_tag, minor_of
 from railwright.core.objects import Kind, KubeObject
 from railwright.manifests.assemble import an_object
+from railwright.manifests.kinds.gpu import VENDOR_REGISTRY
 from railwright.plan.model import DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare, Plan
 
 IMAGE_SET = Kind("mirror.openshift.io/v2alpha1", "ImageSetConfiguration")
@@ -84,12 +85,14 @@ def images(plan: Plan, catalog: Catalog) -> ImageList:
     """List what a plan pulls; what the catalog does not know is a note, never left out in silence."""
     notes: list[str] = []
     systems = _systems(plan, catalog, notes)
+    mirrors = _own_registries(plan)
     found = {
         *_nic_images(plan, catalog, systems),
         *_gpu_images(plan, catalog, systems, notes),
         *_operator_images(plan, catalog),
     }
-    items = tuple(sorted(found, key=lambda image: (image.reference, image.needed_by)))
+    sources = {replace(image, reference=_at_vendor(image.reference, mirrors)) for image in found}
+    items = tuple(sorted(sources, key=lambda image: (image.reference, image.needed_by)))
     objects = (_image_set(plan, items, notes), *_mirrors(plan, items, notes))
     return ImageList(items, objects, tuple(notes))
 
@@ -194,7 +197,7 @@ def _image_set(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> KubeOb
 
 def _mirrors(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> tuple[KubeObject, KubeObject]:
     """Point nodes at the mirror: what bundles bring goes by digest, what policies name goes by tag."""
-    registries = sorted({fabric.intent.image_registry for fabric in plan.fabrics if fabric.intent.image_registry})
+    registries = _own_registries(plan)
     mirror = registries[0] if registries else PLACEHOLDER_MIRROR
     if not registries:
         notes.append(f"no spec.imageRegistry in the file: replace {PLACEHOLDER_MIRROR} by your mirror registry")
@@ -207,13 +210,21 @@ def _mirrors(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> tuple[Ku
     )
 
 
+def _own_registries(plan: Plan) -> list[str]:
+    return sorted({fabric.intent.image_registry for fabric in plan.fabrics if fabric.intent.image_registry})
+
+
+def _at_vendor(reference: str, mirrors: list[str]) -> str:
+    """Name an image where it comes from: the plan's policies name the mirror that is still to be filled."""
+    for mirror in mirrors:
+        if reference.startswith(f"{mirror}/"):
+            return f"{VENDOR_REGISTRY}/{reference.removeprefix(f'{mirror}/')}"
+    return reference
+
+
 def _entries(sources: Iterable[str], mirror: str) -> list[dict[str, object]]:
-    """Keep the path below the registry, as oc-mirror does; a source on the mirror itself needs no entry."""
-    return [
-        {"source": source, "mirrors": [f"{mirror}/{source.partition('/')[2]}"]}
-        for source in sorted(sources)
-        if not source.startswith(f"{mirror}/")
-    ]
+    """Keep the path below the registry, as oc-mirror does."""
+    return [{"source": source, "mirrors": [f"{mirror}/{source.partition('/')[2]}"]} for source in sorted(sources)]
 
 
 def _version_of(csv: str) -> str:

@@ -122,3 +122,12 @@ def test_mirrors_point_at_the_registry_of_the_file(catalog: Catalog) -> None:
     entries = of_kind(result, "ImageTagMirrorSet")["spec"]["imageTagMirrors"]
     assert entries[0] == {"source": "nvcr.io/nvidia", "mirrors": ["mirror.test:5000/nvidia"]}
     assert not any("imageRegistry" in note for note in result.notes)
+
+
+def test_an_image_set_names_the_vendor_where_policies_name_the_mirror(catalog: Catalog) -> None:
+    """What oc-mirror reads must be where images come from, not where they go to."""
+    plan = with_share(a_plan(), m.NicPolicyShare, component_repository="mirror.test/nvidia/mellanox")
+    fabric = replace(plan.fabrics[0], intent=replace(plan.fabrics[0].intent, image_registry="mirror.test"))
+    found = tags(images(replace(plan, fabrics=(fabric,)), catalog))
+    assert "nvcr.io/nvidia/mellanox/nvidia-k8s-ipam:network-operator-v26.4.1" in found
+    assert not any("mirror.test" in reference for reference in found)

@@ -43,6 +43,8 @@ def network(share: NetworkShare) -> tuple[Manifest, ...]:
     """
     Render one rail's network for one workload namespace.
 
+    Its `ipam` string is ours as a whole: a route that the plan no longer wants must not stay in it.
+
     Raises:
         ValueError: a kind or setting that this file was not taught (a bug of ours).
     """
