@@ -115,7 +115,7 @@ def _item_type(text: str, key: KeyDoc | None) -> str:
         return "a mapping"
     if key.type in {"integer", "boolean", "string", "mapping"}:
         article = "an" if key.type == "integer" else "a"
-        return f"{article} {key.type}" + (f": {key.allowed}" if key.allowed else "")
+        return f"{article} {key.type}" + (f": {key.allowed_text}" if key.allowed_text else "")
     return ""
 
 

@@ -32,7 +32,7 @@ def _section(path: str) -> str:
 def _table(title: str, keys: list[KeyDoc]) -> str:
     lines = [f"### {title}", "", "| key | type | allowed | default | meaning | example |", "|---|---|---|---|---|---|"]
     for key in keys:
-        allowed = f"{key.allowed}{f' ({key.unit})' if key.unit and key.allowed else ''}"
+        allowed = f"{key.allowed_text}{f' ({key.unit})' if key.unit and key.allowed_text else ''}"
         default = "**required**" if key.required else f"{key.default}: {key.why}" if key.default else ""
         example = f"`{key.example}`" if key.example else ""
         cells = (f"`{key.path}`", key.type, allowed, default, key.meaning, example)

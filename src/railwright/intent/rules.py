@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from railwright.core.ids import parse_pci_address
-from railwright.intent.keys import MAX_MTU_INFINIBAND, MAX_VFS_INFINIBAND, PACKAGES
+from railwright.intent.key_doc import MAX_MTU_INFINIBAND, MAX_VFS_INFINIBAND, PACKAGES
 from railwright.intent.mistakes import did_you_mean
 from railwright.intent.shape import DriverShape, GroupShape, NodesShape, RailShape, SpecShape, TolerationShape
 from railwright.intent.tree import KeyPath

@@ -62,8 +62,8 @@ def _described(schema: dict[str, Any], path: str) -> dict[str, Any]:
     if key is None:
         return schema
     told = key.meaning
-    if key.allowed:
-        told += f" Allowed: {key.allowed}."
+    if key.allowed_text:
+        told += f" Allowed: {key.allowed_text}."
     if key.unit:
         told += f" Unit: {key.unit}."
     if key.default:

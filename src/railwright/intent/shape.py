@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from railwright.intent.keys import (
+from railwright.intent.key_doc import (
     MAX_NAME,
     MAX_PODS,
     MAX_RAIL_NAME,

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from railwright.intent.keys import API_VERSION, KIND
+from railwright.intent.key_doc import API_VERSION, KIND
 from railwright.intent.model import Intent, NetworkIntent, NodeSelection, RailSelector
 from railwright.intent.read_yaml import scalar_value
 

@@ -1,0 +1,272 @@
+"""Rows of keys.py: the document, its nodes and its rails."""
+
+from railwright.intent.key_doc import (
+    API_VERSION,
+    KIND,
+    MAX_NAME,
+    MAX_PODS,
+    MAX_RAIL_NAME,
+    MAX_VFS,
+    MAX_VFS_INFINIBAND,
+    KeyDoc,
+    choice,
+    must,
+)
+
+_NAME = f"lower-case letters, digits and '-', at most {MAX_NAME} characters, a letter or digit at both ends"
+
+FABRIC_KEYS = (
+    must(
+        choice("apiVersion", (API_VERSION,), "Version of this document's form.", example=f"apiVersion: {API_VERSION}")
+    ),
+    must(choice("kind", (KIND,), "What the document describes.", example=f"kind: {KIND}")),
+    KeyDoc("metadata", "mapping", "What the fabric is called.", required=True, example="metadata: {name: east-west}"),
+    KeyDoc(
+        "metadata.name",
+        "string",
+        "Name of the fabric; node labels, resources and networks are named after it.",
+        _NAME,
+        required=True,
+        example="name: east-west",
+    ),
+    KeyDoc("spec", "mapping", "What is wanted.", required=True, example="spec: {method: sriov, fabric: roce}"),
+    must(
+        choice(
+            "spec.method",
+            ("shared", "host-device", "sriov"),
+            "How a pod gets its RDMA device: the port's device together with other pods, the whole port, or a virtual function of it.",
+            example="method: sriov",
+        )
+    ),
+    must(choice("spec.fabric", ("roce", "infiniband"), "The link type of the rails.", example="fabric: roce")),
+    KeyDoc(
+        "spec.workloadNamespaces",
+        "list of strings",
+        "Namespaces whose pods may use the rails: each gets its networks, a service account and its permissions.",
+        "names of namespaces, each once",
+        default="none",
+        why="networks are made only where somebody asked for them",
+        example="workloadNamespaces: [training]",
+    ),
+    KeyDoc(
+        "spec.vfsPerRail",
+        "integer",
+        "How many virtual functions each rail's port is cut into; only for method sriov.",
+        f"1 to {MAX_VFS}, on InfiniBand 1 to {MAX_VFS_INFINIBAND}",
+        unit="virtual functions",
+        default="8",
+        why="the documented procedure makes 8; with more than 16 on InfiniBand the kernel's answers are too long to read",
+        example="vfsPerRail: 8",
+    ),
+    KeyDoc(
+        "spec.podsPerRail",
+        "integer",
+        "How many pods may share one port at a time; only for method shared.",
+        f"1 to {MAX_PODS}",
+        unit="pods",
+        default="63",
+        why="the documented procedure shares a port among 63",
+        example="podsPerRail: 63",
+    ),
+    KeyDoc(
+        "spec.rdmaIsolation",
+        "boolean",
+        "Whether a pod sees only its own RDMA devices (RDMA namespace mode exclusive); only for method sriov, and costs a reboot.",
+        "true or false",
+        default="false",
+        why="the nodes' own mode is shared, and changing it reboots every node",
+        example="rdmaIsolation: true",
+    ),
+    KeyDoc(
+        "spec.trafficClass",
+        "integer",
+        "Traffic class of RDMA packets (DSCP in the upper six bits), as the switches expect it; handed to NCCL and UCX.",
+        "0 to 255",
+        default="left to the driver",
+        why="which class is lossless is decided by the switches",
+        example="trafficClass: 106",
+    ),
+    KeyDoc(
+        "spec.pathMtu",
+        "integer",
+        "RDMA's own packet size; it must fit into the MTU.",
+        "256, 512, 1024, 2048 or 4096",
+        unit="bytes",
+        default="the largest that the MTU carries",
+        why="larger packets cost fewer headers",
+        example="pathMtu: 4096",
+    ),
+    KeyDoc(
+        "spec.resourcePrefix",
+        "string",
+        "Name stem of resources and networks, in place of the fabric's name ('-' becomes '_' in resources).",
+        _NAME,
+        default="the fabric's name",
+        why="two fabrics must not share resources by accident",
+        example="resourcePrefix: gpu-net",
+    ),
+    KeyDoc(
+        "spec.pullSecret",
+        "string",
+        "Name of a pull secret that is in the operators' namespaces already, for images behind a login.",
+        "name of a Secret",
+        default="none",
+        why="the vendor's images need no login",
+        example="pullSecret: mirror-login",
+    ),
+    KeyDoc(
+        "spec.imageRegistry",
+        "string",
+        "Mirror that takes the place of the vendor's registry in image names.",
+        "HOST[:PORT][/PATH], without https:// and without a slash at the end",
+        default="the vendor's registry",
+        why="OpenShift redirects images by its own mirror sets; this is for clusters without them",
+        example="imageRegistry: mirror.example.com:5000/nvidia",
+    ),
+    KeyDoc(
+        "spec.numaAligned",
+        "boolean",
+        "Whether kubelets place a pod's processors, GPUs and rails on one NUMA node (a KubeletConfig; costs a reboot).",
+        "true or false",
+        default="false",
+        why="it restarts every kubelet of the pool, and pods that fit no single NUMA node are turned away",
+        example="numaAligned: true",
+    ),
+)
+
+NODE_KEYS = (
+    KeyDoc(
+        "spec.nodes",
+        "mapping",
+        "Which nodes: by name or by label, not both.",
+        "names or labels",
+        default="worker nodes with an NVIDIA GPU and a ConnectX port in their PCI tree",
+        why="labels that say so do not exist yet on a bare cluster",
+        example="nodes: {names: [worker-1, worker-2]}",
+    ),
+    KeyDoc(
+        "spec.nodes.names",
+        "list of strings",
+        "Nodes by name.",
+        "names of nodes, each once",
+        example="names: [worker-1]",
+    ),
+    KeyDoc(
+        "spec.nodes.labels",
+        "mapping of strings",
+        "Nodes that carry all of these labels.",
+        "label: value",
+        example='labels: {example.com/rack: "7"}',
+    ),
+    KeyDoc(
+        "spec.tolerations",
+        "list of mappings",
+        "Taints that drivers and device plugins put up with, so that they run on the GPU nodes.",
+        "as in a pod",
+        default="none",
+        why="a taint is somebody's wish to keep others out",
+        example="tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]",
+    ),
+    KeyDoc(
+        "spec.tolerations[].key",
+        "string",
+        "Key of the taint; left out with operator Exists: every taint.",
+        "a label's key",
+    ),
+    choice(
+        "spec.tolerations[].operator",
+        ("Exists", "Equal"),
+        "Whether the value counts.",
+        default="Equal",
+        why="as in a pod",
+    ),
+    KeyDoc("spec.tolerations[].value", "string", "Value of the taint, with operator Equal.", "a label's value"),
+    choice(
+        "spec.tolerations[].effect",
+        ("NoSchedule", "PreferNoSchedule", "NoExecute"),
+        "Effect of the taint.",
+        default="every effect",
+        why="as in a pod",
+    ),
+)
+
+
+def _rail_keys(parent: str, *, where: str) -> tuple[KeyDoc, ...]:
+    item = f"{parent}[]"
+    return (
+        KeyDoc(
+            f"{item}.name",
+            "string",
+            f"Name of the rail{where}.",
+            f"lower-case letters, digits and '-', at most {MAX_RAIL_NAME} characters, each once",
+            required=True,
+            example="name: rail0",
+        ),
+        KeyDoc(
+            f"{item}.pciAddress",
+            "string",
+            "The port, by PCI address; one of pciAddress, netdev and deviceId is needed.",
+            "DDDD:BB:DD.F in hexadecimal",
+            example='pciAddress: "0000:1b:00.0"',
+        ),
+        KeyDoc(
+            f"{item}.netdev",
+            "string",
+            "The port, by the name of its network device.",
+            "at most 15 letters, digits, '.', '_' and '-'",
+            example="netdev: ens1f0np0",
+        ),
+        KeyDoc(
+            f"{item}.deviceId",
+            "string",
+            "The port, by PCI device id, on nodes that have one port with that id.",
+            "four hexadecimal digits",
+            example='deviceId: "1021"',
+        ),
+        KeyDoc(
+            f"{item}.gpu",
+            "string or integer",
+            "The GPU that belongs to the rail: PCI address, or number in the order of PCI addresses.",
+            "a PCI address, or 0 to 63",
+            default="the nearest",
+            why="the distance is read from the PCI tree",
+            example="gpu: 0",
+        ),
+        KeyDoc(
+            f"{item}.subnet",
+            "string",
+            "Subnet of this rail; then every rail of the list has one and spec.network.subnets is left out.",
+            "an IPv4 or IPv6 prefix",
+            default="a share of spec.network.subnets",
+            why="one place is enough for most",
+            example="subnet: 192.168.16.0/24",
+        ),
+    )
+
+
+RAIL_KEYS = (
+    KeyDoc(
+        "spec.rails",
+        "auto, or list of mappings",
+        "The rails: one NIC port each, the same on every node.",
+        "auto, or a list of rails",
+        default="auto",
+        why="every port of the fabric's link type that is near a GPU and carries nothing of the node's own",
+        example="rails: auto",
+    ),
+    *_rail_keys("spec.rails", where=""),
+    KeyDoc(
+        "spec.groups",
+        "list of mappings",
+        "Rails of nodes that are wired unlike the others.",
+        "a list of nodes with their rails",
+        default="none",
+        why="nodes are grouped by their hardware where rails is auto",
+        example="groups: [{nodes: {names: [worker-9]}, rails: [{name: rail0, netdev: ens9np0}]}]",
+    ),
+    KeyDoc("spec.groups[].nodes", "mapping", "The nodes of this group.", "names or labels", required=True),
+    KeyDoc("spec.groups[].nodes.names", "list of strings", "Nodes by name.", "names of nodes, each once"),
+    KeyDoc("spec.groups[].nodes.labels", "mapping of strings", "Nodes that carry all of these labels.", "label: value"),
+    KeyDoc("spec.groups[].rails", "list of mappings", "The rails on these nodes.", "a list of rails", required=True),
+    *_rail_keys("spec.groups[].rails", where=" that this port belongs to"),
+)
