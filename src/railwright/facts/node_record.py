@@ -59,11 +59,11 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     }
     uplinks = find_uplinks(
         record,
-        links.netdevs,
-        routes,
-        storage,
-        parents,
-        around,
+        netdevs=links.netdevs,
+        routes=routes,
+        storage=storage,
+        parent_of=parents,
+        around=around,
         netns_is_host=system.netns_is_host,
         misread=bool(net_unseen or route_unseen or storage_unseen),
     )

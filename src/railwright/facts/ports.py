@@ -46,7 +46,7 @@ def ports_of(devices: tuple[PciDevice, ...], links: Links, rdma_ports: tuple[Rdm
             continue
         netdev = netdev_by_pci.get(device.address)
         link = links.links[netdev.name] if netdev else None
-        own = [port for port in rdma_ports if port.pci == device.address]
+        own: list[RdmaPort | None] = [port for port in rdma_ports if port.pci == device.address]
         ports.extend(_port(device, netdev, link, rdma) for rdma in (own or [None]))
     return tuple(ports)
 

@@ -81,12 +81,12 @@ class _Tracer:
 
 def find_uplinks(
     record: Record,
+    *,
     netdevs: Iterable[NetDeviceFacts],
     routes: tuple[Route, ...],
     storage: tuple[RemoteStorage, ...],
     parent_of: Mapping[PciAddress, PciAddress],
     around: Surroundings,
-    *,
     netns_is_host: bool | None,
     misread: bool,
 ) -> Uplinks:

@@ -86,7 +86,7 @@ def _gids(
     for line in record.lines("gids"):
         parts = [part.strip() for part in line.split("\t")]
         numbers = [whole_number(part) for part in parts[1:3]]
-        if len(parts) != 6 or None in numbers or parts[5].count(":") != 7:  # noqa: PLR2004 - the format's six fields
+        if len(parts) != 6 or None in numbers or parts[5].count(":") != 7:
             unseen.append(wrong_line("gids", line, "not device, port, index, type, netdev, gid"))
             continue
         port, index = int(numbers[0] or 0), int(numbers[1] or 0)

@@ -82,7 +82,7 @@ def _modules(record: Record) -> tuple[dict[str, int], list[Unseen]]:
     unseen: list[Unseen] = []
     for line in record.lines("modules"):
         words = line.split()
-        count = whole_number(words[2]) if len(words) > 2 else None  # noqa: PLR2004 - name, size, count
+        count = whole_number(words[2]) if len(words) > 2 else None
         if count is None:
             unseen.append(wrong_line("modules", line, "holds no reference count"))
         else:

@@ -101,7 +101,7 @@ def _place(address: PciAddress, text: str) -> tuple[str, tuple[PciAddress, ...]]
 def _lanes(text: str | None) -> int | None:
     """Link width; sysfs says 0 or 255 where the device has no link of its own (a virtual function)."""
     lanes = whole_number(text)
-    return lanes if lanes is not None and 0 < lanes <= 64 else None  # noqa: PLR2004 - PCIe knows no wider link
+    return lanes if lanes is not None and 0 < lanes <= 64 else None
 
 
 def _doubtful(address: PciAddress, fields: dict[str, str]) -> list[Unseen]:

@@ -57,7 +57,7 @@ def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unse
     unseen: list[Unseen] = []
     for line in record.lines("mounts"):
         words = line.split()
-        if len(words) < 4:  # noqa: PLR2004 - device, directory, type, options
+        if len(words) < 4:
             unseen.append(wrong_line("mounts", line, "is no mount"))
         elif (mount := _mount(*words[:4])) is not None:
             found.append(mount)

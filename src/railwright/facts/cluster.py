@@ -1,0 +1,186 @@
+"""What the API server says of the cluster as a whole, but for its nodes: read once, reduced while it streams by."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from railwright.core import kinds
+from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
+from railwright.facts.model import PodFacts
+from railwright.facts.nodes import pod_of
+from railwright.facts.packages import PACKAGES
+from railwright.facts.reading import Reading, together
+from railwright.ports.cluster import Selection
+
+CLUSTER_VERSION = Ref(kinds.CLUSTER_VERSION, "", "version")
+INFRASTRUCTURE = Ref(kinds.INFRASTRUCTURE, "", "cluster")
+PROXY = Ref(kinds.PROXY, "", "cluster")
+NETWORK_CONFIG = Ref(kinds.NETWORK_CONFIG, "", "cluster")
+NETWORK_OPERATOR = Ref(kinds.NETWORK_OPERATOR, "", "cluster")
+INSTALL_CONFIG = Ref(kinds.CONFIG_MAP, "kube-system", "cluster-config-v1")
+DRIVER_TOOLKIT = Ref(kinds.IMAGE_STREAM, "openshift", "driver-toolkit")
+SINGLES = (CLUSTER_VERSION, INFRASTRUCTURE, PROXY, NETWORK_CONFIG, NETWORK_OPERATOR, DRIVER_TOOLKIT)
+
+LEDGER = Selection(kinds.CONFIG_MAP, namespace="railwright", labels="railwright.dev/ledger")
+MANAGED_BY = ("app.kubernetes.io/managed-by", "railwright")
+
+OPERATOR_NAMESPACES = frozenset(
+    {
+        "openshift-nfd",
+        "openshift-sriov-network-operator",
+        "nvidia-network-operator",
+        "nvidia-gpu-operator",
+        "gpu-operator",
+        "network-operator",
+        "node-feature-discovery",
+        "sriov-network-operator",
+    }
+)
+"""Where the four operators live: through OLM (six-configurations section 1.1), and as their Helm charts' guides say."""
+
+_CUSTOM = (
+    kinds.NODE_FEATURE_DISCOVERY,
+    kinds.NODE_FEATURE_RULE,
+    kinds.NIC_CLUSTER_POLICY,
+    kinds.MACVLAN_NETWORK,
+    kinds.IPOIB_NETWORK,
+    kinds.HOST_DEVICE_NETWORK,
+    kinds.NV_IPAM_IP_POOL,
+    kinds.NV_IPAM_CIDR_POOL,
+    kinds.SRIOV_OPERATOR_CONFIG,
+    kinds.SRIOV_NETWORK_POOL_CONFIG,
+    kinds.SRIOV_NETWORK_NODE_POLICY,
+    kinds.SRIOV_NETWORK_NODE_STATE,
+    kinds.SRIOV_NETWORK,
+    kinds.SRIOV_IB_NETWORK,
+    kinds.CLUSTER_POLICY,
+    kinds.NVIDIA_DRIVER,
+)
+_RENDERED = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
+"""MachineConfigs that the cluster makes itself: the sum of the others, and the base, which holds the pull secret."""
+_PROVIDED_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
+_SCC_NAMES = frozenset({"privileged", "restricted-v2", "nonroot-v2", "anyuid"})
+
+
+@dataclass(frozen=True)
+class ClusterObjects:
+    """Objects that matter, and pods that matter."""
+
+    objects: Mapping[Ref, KubeObject]
+    pools: tuple[KubeObject, ...]
+    pods: tuple[PodFacts, ...]
+
+
+async def read_singles(reading: Reading) -> dict[Ref, KubeObject]:
+    """Read the objects that exist once and have a fixed name; those that do not exist are left out."""
+    found = await together(reading.get(ref) for ref in SINGLES)
+    return {ref: obj for ref, obj in zip(SINGLES, found, strict=True) if obj is not None}
+
+
+async def read_objects(reading: Reading) -> ClusterObjects:
+    """Read everything else: first what says where operators are, then what lives in their namespaces."""
+    objects: dict[Ref, KubeObject] = {}
+    pools: list[KubeObject] = []
+
+    def keep(kind: Kind, matters: Callable[[KubeObject], bool]) -> Callable[[KubeObject], None]:
+        def take(obj: KubeObject) -> None:
+            if matters(obj):
+                typed = {"apiVersion": kind.api_version, "kind": kind.kind, **obj}
+                objects[ref_of(typed)] = typed
+
+        return take
+
+    await together(
+        [
+            *(reading.each(Selection(kind), keep(kind, matters)) for kind, matters in _EVERYWHERE.items()),
+            reading.each(Selection(kinds.MACHINE_CONFIG_POOL), pools.append),
+            reading.each(LEDGER, keep(kinds.CONFIG_MAP, _always)),
+        ]
+    )
+    namespaces = operator_namespaces(objects)
+    present = {ref.name for ref in objects if ref.kind == kinds.NAMESPACE}
+    pods: list[PodFacts] = []
+    await together(
+        [
+            *(
+                reading.each(Selection(kind, namespace=namespace), keep(kind, matters))
+                for namespace in sorted(namespaces & present if present else namespaces)
+                for kind, matters in _IN_OPERATOR_NAMESPACES.items()
+            ),
+            reading.each(Selection(kinds.POD), lambda obj: _take_pod(obj, namespaces, pods)),
+        ]
+    )
+    pods.sort(key=lambda pod: (pod.namespace, pod.name))
+    return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pools), tuple(pods))
+
+
+def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:
+    """Name the namespaces of the four operators: the usual ones, and wherever a Subscription puts one."""
+    subscribed = {
+        ref.namespace
+        for ref, obj in objects.items()
+        if ref.kind == kinds.SUBSCRIPTION and dig(obj, "spec", "name") in PACKAGES
+    }
+    return OPERATOR_NAMESPACES | subscribed
+
+
+def _take_pod(obj: KubeObject, namespaces: frozenset[str], pods: list[PodFacts]) -> None:
+    pod = pod_of(obj, namespaces)
+    if pod is not None:
+        pods.append(pod)
+
+
+def _always(_obj: KubeObject) -> bool:
+    return True
+
+
+def _namespace_matters(obj: KubeObject) -> bool:
+    """Leave out the platform's own namespaces: no operator of ours is there, and no workload may be."""
+    name = str(dig(obj, "metadata", "name"))
+    return name in OPERATOR_NAMESPACES or not name.startswith(("openshift-", "kube-"))
+
+
+def _csv_matters(obj: KubeObject) -> bool:
+    """Leave out the copies that OLM puts into every namespace for an operator that watches all of them."""
+    return "olm.copiedFrom" not in labels_of(obj) and dig(obj, "status", "reason") != "Copied"
+
+
+def _machine_config_matters(obj: KubeObject) -> bool:
+    return _RENDERED.match(str(dig(obj, "metadata", "name"))) is None
+
+
+def _config_map_matters(obj: KubeObject) -> bool:
+    return dig(obj, "metadata", "name") not in _PROVIDED_CONFIG_MAPS
+
+
+def _scc_matters(obj: KubeObject) -> bool:
+    """Keep what may admit an RDMA pod (it needs IPC_LOCK), what is ours, and the ones that everybody meets."""
+    allowed = {*dig(obj, "allowedCapabilities", default=()), *dig(obj, "defaultAddCapabilities", default=())}
+    return (
+        dig(obj, "metadata", "name") in _SCC_NAMES
+        or bool(allowed & {"IPC_LOCK", "*"})
+        or MANAGED_BY in labels_of(obj).items()
+    )
+
+
+_EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
+    kinds.NAMESPACE: _namespace_matters,
+    kinds.OPERATOR_GROUP: _always,
+    kinds.SUBSCRIPTION: _always,
+    kinds.INSTALL_PLAN: _always,
+    kinds.CLUSTER_SERVICE_VERSION: _csv_matters,
+    kinds.CATALOG_SOURCE: _always,
+    kinds.MACHINE_CONFIG: _machine_config_matters,
+    kinds.KUBELET_CONFIG: _always,
+    kinds.NODE_NETWORK_CONFIGURATION_POLICY: _always,
+    kinds.SECURITY_CONTEXT_CONSTRAINTS: _scc_matters,
+    kinds.NETWORK_ATTACHMENT_DEFINITION: _always,
+    **dict.fromkeys(_CUSTOM, _always),
+}
+"""What is read in all namespaces, and which of it is kept."""
+
+_IN_OPERATOR_NAMESPACES: Mapping[Kind, Callable[[KubeObject], bool]] = {
+    kinds.DAEMON_SET: _always,
+    kinds.DEPLOYMENT: _always,
+    kinds.CONFIG_MAP: _config_map_matters,
+}

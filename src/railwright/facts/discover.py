@@ -1,0 +1,141 @@
+"""The one function of this package: read a cluster and its nodes into a Snapshot. It writes nothing."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC
+
+from railwright.core import kinds
+from railwright.core.ids import NodeName
+from railwright.core.objects import KubeObject, Ref
+from railwright.facts import cluster as objects_of
+from railwright.facts import platform
+from railwright.facts.cluster import ClusterObjects, read_objects, read_singles
+from railwright.facts.hardware import NOT_ASKED, read_hardware
+from railwright.facts.model import ClusterFacts, NodeFacts, PackageFacts, Platform, Scope, Snapshot, Unseen
+from railwright.facts.nodes import node_of, pools_of
+from railwright.facts.packages import read_packages
+from railwright.facts.platform import InstallConfig
+from railwright.facts.reading import Reading, start_reading
+from railwright.ports import progress as events
+from railwright.ports.clock import Clock
+from railwright.ports.cluster import Cluster, Selection
+from railwright.ports.node import Node
+from railwright.ports.progress import Progress
+
+_CLUSTER_STEPS = 5
+
+
+async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progress, clock: Clock) -> Snapshot:
+    """
+    Read everything that is there; changes nothing.
+
+    Returns:
+        A Snapshot; what may not be read, or failed, is in its `unseen`, or is a node's `hardware_problem`.
+
+    Raises:
+        ClusterUnreachable: the API server does not answer.
+        LoginExpired: it does not know us (any more).
+    """
+    taken_at = clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    progress.emit(events.Reading("cluster", 0, _CLUSTER_STEPS))
+    reading = await start_reading(cluster)
+    kubernetes_version = await reading.attempt("Kubernetes version", cluster.version, "")
+    progress.emit(events.Reading("cluster", 1, _CLUSTER_STEPS))
+    singles = await read_singles(reading)
+    is_openshift = _is_openshift(reading, singles)
+    every_node = await _read_nodes(reading, has_worker_label=is_openshift)
+    progress.emit(events.Reading("cluster", 2, _CLUSTER_STEPS))
+    found = await read_objects(reading)
+    progress.emit(events.Reading("cluster", 3, _CLUSTER_STEPS))
+    packages = await read_packages(reading)
+    progress.emit(events.Reading("cluster", 4, _CLUSTER_STEPS))
+    install = await _read_install_config(reading, is_openshift=is_openshift)
+    progress.emit(events.Reading("cluster", _CLUSTER_STEPS, _CLUSTER_STEPS))
+
+    chosen = _in_scope(every_node, scope, reading)
+    raw: Mapping[NodeName, str] = {}
+    if scope.hardware:
+        servers = tuple(address for facts in every_node if facts.is_control_plane for address in facts.addresses)
+        chosen, raw = await read_hardware(chosen, node, scope, progress, servers)
+    else:
+        chosen = tuple(replace(facts, hardware_problem=NOT_ASKED) for facts in chosen)
+    facts = _cluster_facts(
+        reading,
+        kubernetes_version=kubernetes_version,
+        singles=singles,
+        every_node=every_node,
+        nodes=chosen,
+        found=found,
+        packages=packages,
+        install=install,
+        is_openshift=is_openshift,
+    )
+    return Snapshot(taken_at=taken_at, cluster=facts, nodes=chosen, raw_nodes=raw)
+
+
+def _is_openshift(reading: Reading, singles: dict[Ref, KubeObject]) -> bool:
+    """OpenShift serves ClusterVersion and has one; where that may not be read, what is served decides."""
+    if objects_of.CLUSTER_VERSION in singles:
+        return True
+    hidden = any(item.what == str(objects_of.CLUSTER_VERSION) for item in reading.unseen)
+    return hidden and reading.served is not None and not reading.not_served(kinds.CLUSTER_VERSION)
+
+
+async def _read_nodes(reading: Reading, *, has_worker_label: bool) -> tuple[NodeFacts, ...]:
+    found: list[NodeFacts] = []
+    await reading.each(Selection(kinds.NODE), lambda obj: found.append(node_of(obj, has_worker_label=has_worker_label)))
+    return tuple(sorted(found, key=lambda facts: facts.name))
+
+
+async def _read_install_config(reading: Reading, *, is_openshift: bool) -> InstallConfig:
+    config_map = await reading.get(objects_of.INSTALL_CONFIG) if is_openshift else None
+    return platform.install_config_of(config_map)
+
+
+def _in_scope(nodes: tuple[NodeFacts, ...], scope: Scope, reading: Reading) -> tuple[NodeFacts, ...]:
+    """Keep the nodes that were asked for, and name those that do not exist."""
+    if not scope.nodes:
+        return nodes
+    known = {facts.name for facts in nodes}
+    reading.unseen.extend(
+        Unseen(f"Node {name}", "not-found: the cluster has no such node") for name in scope.nodes if name not in known
+    )
+    return tuple(facts for facts in nodes if facts.name in scope.nodes)
+
+
+def _cluster_facts(
+    reading: Reading,
+    *,
+    kubernetes_version: str,
+    singles: dict[Ref, KubeObject],
+    every_node: tuple[NodeFacts, ...],
+    nodes: tuple[NodeFacts, ...],
+    found: ClusterObjects,
+    packages: tuple[tuple[PackageFacts, ...], str],
+    install: InstallConfig,
+    is_openshift: bool,
+) -> ClusterFacts:
+    infrastructure = singles.get(objects_of.INFRASTRUCTURE)
+    networks = platform.networks_of(singles.get(objects_of.NETWORK_CONFIG), singles.get(objects_of.NETWORK_OPERATOR))
+    return ClusterFacts(
+        name=reading.cluster.name,
+        simulated=reading.cluster.simulated,
+        platform=Platform.OPENSHIFT if is_openshift else Platform.KUBERNETES,
+        openshift_version=platform.openshift_version_of(singles.get(objects_of.CLUSTER_VERSION)),
+        kubernetes_version=kubernetes_version,
+        topology=platform.topology_of(infrastructure, every_node, is_openshift=is_openshift),
+        cluster_networks=networks.cluster,
+        service_networks=networks.service,
+        machine_networks=platform.machine_networks_of(infrastructure, install, nodes),
+        internal_networks=networks.internal,
+        network_type=networks.network_type,
+        proxy=platform.has_proxy(singles.get(objects_of.PROXY)),
+        fips=platform.is_fips(install, nodes),
+        served_kinds=reading.served or (),
+        packages=packages[0],
+        packages_problem=packages[1],
+        pools=pools_of(found.pools, every_node),
+        pods=found.pods,
+        objects={**singles, **found.objects},
+        unseen=tuple(sorted(reading.unseen, key=lambda item: (item.what, item.why))),
+    )

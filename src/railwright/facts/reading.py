@@ -1,0 +1,109 @@
+"""Reading from the Cluster port so that a missing answer is never taken for an empty one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from railwright.core.errors import (
+    ClusterUnreachable,
+    LoginExpired,
+    NotFound,
+    RailwrightError,
+)
+from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.facts.model import Unseen
+from railwright.ports.cluster import Cluster, Selection, ServedKind
+
+T = TypeVar("T")
+
+_PARALLEL_READS = 8
+"""Enough to hide a round trip of 50 ms over some forty reads; few enough for a busy API server."""
+
+
+async def together(work: Iterable[Awaitable[T]]) -> list[T]:
+    """Wait for all; the first error stops the rest and is raised as it is."""
+    tasks = [asyncio.ensure_future(item) for item in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+@dataclass
+class Reading:
+    """
+    One reading of a cluster: what is served, and everything that could not be seen.
+
+    A kind that the API server says it does not serve has no objects: that is an answer, and `ClusterFacts.serves`
+    tells it. Everything else that keeps a list from being read is Unseen. Without an answer on what is served, a kind
+    that is not served is Unseen too.
+    """
+
+    cluster: Cluster
+    served: tuple[ServedKind, ...] | None = None
+    unseen: list[Unseen] = field(default_factory=list)
+    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_PARALLEL_READS))
+
+    async def attempt(self, what: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        """Do one reading; a cluster that can't be talked to is raised, any other error is Unseen and `otherwise`."""
+        async with self._gate:
+            try:
+                return await work()
+            except (ClusterUnreachable, LoginExpired):
+                raise
+            except RailwrightError as error:
+                self.unseen.append(Unseen(what, f"{error.code}: {error.message}"))
+                return otherwise
+
+    def not_served(self, kind: Kind) -> bool:
+        """Whether it is certain that the API server does not serve a kind."""
+        return self.served is not None and all(served.kind != kind for served in self.served)
+
+    async def get(self, ref: Ref) -> KubeObject | None:
+        """Read one object; None when it does not exist, its kind is not served, or it can't be seen (then Unseen)."""
+        if self.not_served(ref.kind):
+            return None
+
+        async def work() -> KubeObject | None:
+            try:
+                return await self.cluster.get(ref)
+            except NotFound:
+                return None
+
+        return await self.attempt(str(ref), work, None)
+
+    async def each(self, selection: Selection, take: Callable[[KubeObject], object]) -> bool:
+        """
+        Hand every object of a selection to `take`, one at a time.
+
+        Returns:
+            Whether all of them were seen; True for a kind that is certainly not served.
+        """
+        if self.not_served(selection.kind):
+            return True
+
+        async def work() -> bool:
+            async for obj in self.cluster.list(selection):
+                take(obj)
+            return True
+
+        return await self.attempt(_name(selection), work, otherwise=False)
+
+
+async def start_reading(cluster: Cluster) -> Reading:
+    """Begin with what is served; a cluster that answers nothing at all is raised here."""
+    reading = Reading(cluster)
+
+    async def work() -> tuple[ServedKind, ...] | None:
+        return await cluster.served_kinds()
+
+    reading.served = await reading.attempt("served kinds", work, None)
+    return reading
+
+
+def _name(selection: Selection) -> str:
+    where = f" in {selection.namespace}" if selection.namespace else ""
+    labelled = f" with {selection.labels}" if selection.labels else ""
+    return f"{selection.kind}{where}{labelled}"
