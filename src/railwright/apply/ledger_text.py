@@ -25,7 +25,8 @@ _STAGE_PREFIX = "stage."
 
 def entry_key(ref: Ref, order: int) -> str:
     """Key of an entry in its ConfigMap: readable, in order, and valid whatever the object is called."""
-    digest = hashlib.sha256(f"{ref.kind.api_version}/{ref}".encode()).hexdigest()[:12]
+    words = (ref.kind.api_version, ref.kind.kind, ref.namespace, ref.name)
+    digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
     return f"{order:06d}.{ref.kind.kind}.{digest}"
 
 

@@ -122,8 +122,7 @@ async def _write_all(stage: StageChanges, writer: Writer, done: _Done) -> str:
         try:
             written = await writer.write(change)
         except _ANSWERS as error:
-            owners = ", ".join(f"{path} owned by {owner}" for path, owner in error.context.items())
-            problems.append(f"{change.ref}: {error.message}" + (f" ({owners})" if owners else ""))
+            problems.append(error.message if str(change.ref) in error.message else f"{change.ref}: {error.message}")
             if not stage.dry_run:
                 break
             continue

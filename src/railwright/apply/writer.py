@@ -13,7 +13,7 @@ from railwright.apply.model import LedgerEntry, StageChanges, Write
 from railwright.apply.ours import known_refs, speaks_of, taken_by_ref
 from railwright.apply.retry import retried
 from railwright.changes.compare import compare
-from railwright.changes.model import Action, Change, FieldChange
+from railwright.changes.model import Action, Change, FieldChange, FieldPath
 from railwright.changes.taken import taken_fields
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed, NotFound, ObjectRefused, WriteConflict
@@ -63,8 +63,7 @@ class Writer:
             try:
                 return await self._write_once(current, live)
             except WriteConflict as error:
-                # With a context it names fields and their owners; without one the object only moved.
-                if error.context or attempt == _ATTEMPTS:
+                if owned_by_others(error) or attempt == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
@@ -98,7 +97,7 @@ class Writer:
             raise WriteConflict(
                 f"{change.ref} changed since it was compared: {', '.join(sorted('.'.join(path) for path in new_paths))}",
                 hint="run the same command again: it compares again",
-                context={".".join(path): "changed meanwhile" for path in sorted(new_paths)},
+                context={_spelled(path): "somebody, meanwhile" for path in sorted(new_paths)},
             )
         return current
 
@@ -192,8 +191,17 @@ def foreign_fields(ref: Ref, fields: tuple[FieldChange, ...]) -> WriteConflict:
     return WriteConflict(
         f"{ref}: " + "; ".join(lines),
         hint="agree with its owner, or take the fields over with --take-over (clean puts them back)",
-        context={".".join(item.path): item.owner for item in fields},
+        context={_spelled(item.path): item.owner for item in fields},
     )
+
+
+def owned_by_others(error: WriteConflict) -> bool:
+    """Tell a conflict about fields from an object that only moved: the API server spells fields ".spec.mtu"."""
+    return any(key.startswith((".", "[")) for key in error.context)
+
+
+def _spelled(path: FieldPath) -> str:
+    return "." + ".".join(path)
 
 
 def _version(obj: KubeObject) -> str:
