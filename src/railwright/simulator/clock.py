@@ -4,7 +4,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import datetime
 
-from railwright.simulator.engine import TICK_S, Engine
+from railwright.simulator.engine import Engine
 
 
 class _Turn:
@@ -38,6 +38,6 @@ class SimClock:
         until = self.engine.elapsed_s + seconds
         await turn()
         while self.engine.elapsed_s < until:
-            self.engine.advance(min(TICK_S, until - self.engine.elapsed_s))
+            self.engine.tick(until - self.engine.elapsed_s)
             await turn()
         self.engine.save(self.engine)

@@ -8,9 +8,11 @@ from railwright.core.errors import NotFound, ObjectRefused, PermissionMissing
 from railwright.core.kinds import POD
 from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, labels_of, ref_of
 from railwright.ports.cluster import ExecResult, Seen, Selection, ServedKind, Watch
+from railwright.simulator.admission import admit
 from railwright.simulator.clock import turn
-from railwright.simulator.engine import TICK_S, Engine
+from railwright.simulator.engine import Engine
 from railwright.simulator.ownership import Manager
+from railwright.simulator.store import merged
 
 _NO_WRITES = "api-forbidden"
 
@@ -33,7 +35,7 @@ class _SimWatch:
             if found or self.engine.elapsed_s >= until:
                 self.engine.save(self.engine)
                 return found
-            self.engine.advance(min(TICK_S, until - self.engine.elapsed_s))
+            self.engine.tick(until - self.engine.elapsed_s)
             await turn()
 
     def _new(self) -> tuple[Seen, ...]:
@@ -127,6 +129,7 @@ class SimCluster:
         """Server-side apply."""
         await turn()
         self._check_allowed("patch", ref_of(obj))
+        admit(self.engine.seen(), obj)
         manager = Manager(field_manager, "Apply")
         stored = self.engine.store.apply(obj, manager, self.engine.now, take_over=take_over, dry_run=dry_run)
         self._written(dry_run=dry_run)
@@ -136,6 +139,7 @@ class SimCluster:
         """Merge patch."""
         await turn()
         self._check_allowed("patch", ref)
+        admit(self.engine.seen(), merged(self.engine.store.get(ref), merge_patch))
         manager = Manager(FIELD_MANAGER, "Update")
         stored = self.engine.store.merge(ref, merge_patch, manager, self.engine.now, dry_run=dry_run)
         self._written(dry_run=dry_run)

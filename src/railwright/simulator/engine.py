@@ -20,6 +20,8 @@ from railwright.standins.model import NodeDevices, Objects, Write
 from railwright.standins.view import KindIndex
 
 TICK_S = 5.0
+LONGEST_TICK_S = 20.0
+"""While nothing happens, ticks get longer up to this; what is due is then late by at most as much."""
 QUIET_AFTER_ROUNDS = 25
 """A world that still writes after so many rounds in one tick fights with itself; the rest comes with the next tick."""
 
@@ -36,6 +38,7 @@ class Engine:
     elapsed_s: float = 0.0
     silent: frozenset[str] = frozenset()
     """Stand-ins that do not run in this world."""
+    _tick_s: float = TICK_S
     _devices: dict[NodeName, NodeDevices] = field(init=False)
 
     def seen(self) -> Objects:
@@ -53,20 +56,30 @@ class Engine:
         self.store.version = version
         self.now, self.elapsed_s = now, elapsed_s
 
+    def tick(self, at_most_s: float) -> None:
+        """Let time go on by one tick, or by less when that is all there is."""
+        before = self.store.version
+        self.advance(min(self._tick_s, at_most_s))
+        self._tick_s = TICK_S if self.store.version != before else min(2 * self._tick_s, LONGEST_TICK_S)
+
     def advance(self, seconds: float) -> None:
-        """Let time go on by at most one tick, and stand-ins react until nothing changes."""
+        """Let time go on, and then stand-ins react until nothing changes."""
         self.now += timedelta(seconds=seconds)
         self.elapsed_s += seconds
         self.settle()
 
     def settle(self) -> None:
         """Step every stand-in until all are quiet."""
+        answered: dict[str, int] = {}
+        world = self.seen()
         for _ in range(QUIET_AFTER_ROUNDS):
             before = self.store.version
             for name, react in STANDINS:
-                if name not in self.silent:
-                    for write in react(self.seen(), self.now):
-                        self._carry_out(name, write)
+                if name in self.silent or answered.get(name) == self.store.version:
+                    continue
+                answered[name] = self.store.version
+                for write in react(world, self.now):
+                    self._carry_out(name, write)
             if self.store.version == before:
                 return
 

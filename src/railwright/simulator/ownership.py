@@ -62,12 +62,7 @@ def leaves(value: Any, path: Path = ()) -> dict[Path, Any]:
 
 
 def read(obj: Any, path: Path) -> Any:
-    """Value of a leaf; `is_absent` tells when there is none."""
-    return leaves_at(obj, path)
-
-
-def leaves_at(obj: Any, path: Path) -> Any:
-    """Follow a path, through items of the two lists that are owned one by one."""
+    """Follow a path, through items of the two lists that are owned one by one; `is_absent` tells of nothing there."""
     value = obj
     for step in path:
         if isinstance(value, list):
@@ -92,7 +87,7 @@ def _step_of(item: Any) -> str:
 
 def remove(obj: dict[str, Any], path: Path) -> None:
     """Take a leaf out of an object (a deep copy of ours); maps that get empty go with it."""
-    parent = leaves_at(obj, path[:-1]) if len(path) > 1 else obj
+    parent = read(obj, path[:-1]) if len(path) > 1 else obj
     if isinstance(parent, list):
         parent[:] = [item for item in parent if _step_of(item) != path[-1]]
     elif isinstance(parent, dict):
@@ -121,7 +116,7 @@ def conflicts(applied: Mapping[Path, Any], live: Any, owners: Owners, manager: M
     found: dict[Path, tuple[str, ...]] = {}
     for path, value in applied.items():
         have = read(live, path)
-        if have == value:
+        if have == value or (value == {} and isinstance(have, Mapping)):
             continue
         others = sorted({other.name for other, paths in owners.items() if other != manager and _owns(paths, path)})
         if others and (not is_absent(have) or any(path in owners[other] for other in owners if other != manager)):
@@ -132,6 +127,11 @@ def conflicts(applied: Mapping[Path, Any], live: Any, owners: Owners, manager: M
 def _owns(paths: frozenset[Path], path: Path) -> bool:
     """Whether a manager owns a field, something inside it, or the whole around it."""
     return path in paths or any(owned[: len(path)] == path or path[: len(owned)] == owned for owned in paths)
+
+
+def holds(paths: frozenset[Path], path: Path) -> bool:
+    """Whether a manager owns a field or something inside it."""
+    return any(owned[: len(path)] == path for owned in paths)
 
 
 def spell(path: Path) -> str:

@@ -97,17 +97,18 @@ class Store:
         owners = ownership.owners_of(live)
         held = ownership.conflicts(wanted, live, owners, manager)
         if held and not take_over:
-            raise self._conflict(ref, held)
+            raise _conflict(ref, live, held)
         body = copy.deepcopy(dict(live))
         for path, value in wanted.items():
-            ownership.put(body, path, copy.deepcopy(value))
+            if value != {} or not isinstance(ownership.read(body, path), Mapping):
+                ownership.put(body, path, copy.deepcopy(value))
         given_up = owners.get(manager, frozenset()) - frozenset(wanted)
         after: Owners = {
             other: frozenset(path for path in paths if path not in held) for other, paths in owners.items()
         }
         after[manager] = frozenset(wanted)
         for path in given_up:
-            if not any(path in paths for other, paths in after.items() if other != manager):
+            if not any(ownership.holds(paths, path) for paths in after.values()):
                 ownership.remove(body, path)
         return self._store(ref, live, body, after, now, dry_run=dry_run)
 
@@ -149,13 +150,22 @@ class Store:
             )
         if dry_run:
             return
-        if dig(live, "metadata", "finalizers"):
+        if ref.kind == NAMESPACE:
+            for other in [item for item in self.objects if item.namespace == ref.name]:
+                if other in self.objects:
+                    self.delete(other, now)
+        if dig(live, "metadata", "finalizers") or self._is_blocked(ref):
             if not dig(live, "metadata", "deletionTimestamp"):
                 body = copy.deepcopy(dict(live))
                 body["metadata"]["deletionTimestamp"] = rfc3339(now)
                 self._store(ref, live, body, ownership.owners_of(live), now)
             return
-        self._drop(ref, now)
+        if ref in self.objects:
+            self._drop(ref, now)
+
+    def _is_blocked(self, ref: Ref) -> bool:
+        """Whether a namespace still holds something that a finalizer keeps."""
+        return ref.kind == NAMESPACE and any(item.namespace == ref.name for item in self.objects)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -176,11 +186,6 @@ class Store:
                 f"{ref} changed since it was read (resourceVersion {version}, now {live['metadata']['resourceVersion']})",
                 context={"object": str(ref)},
             )
-
-    def _conflict(self, ref: Ref, held: Mapping[ownership.Path, tuple[str, ...]]) -> WriteConflict:
-        fields = {ownership.spell(path): ", ".join(names) for path, names in sorted(held.items())}
-        listed = "; ".join(f"{path} is owned by {names}" for path, names in fields.items())
-        return WriteConflict(f"{ref}: {listed}", hint="take the fields over, or leave them as they are", context=fields)
 
     def _store(
         self,
@@ -209,7 +214,7 @@ class Store:
         if dry_run:
             return body
         self.version += 1
-        if meta.get("deletionTimestamp") and not meta.get("finalizers"):
+        if meta.get("deletionTimestamp") and not meta.get("finalizers") and not self._is_blocked(ref):
             self._drop(ref, now)
             return body
         self.objects[ref] = body
@@ -219,15 +224,20 @@ class Store:
         return body
 
     def _drop(self, ref: Ref, now: datetime) -> None:
-        """Remove an object and all that goes with it: what it owned, what lived in its namespace, its kind's objects."""
+        """
+        Remove an object and all that goes with it.
+
+        That is what it owned, its kind's objects, and its namespace when that waited for it.
+        """
         gone = self.objects[ref]
         del self.objects[ref]
         self.version += 1
         self.log.append(Change(self.version, Seen(gone, gone=True)))
         uid = gone["metadata"]["uid"]
         follow = [other for other, obj in self.objects.items() if _only_owner(obj, uid)]
-        if ref.kind == NAMESPACE:
-            follow += [other for other in self.objects if other.namespace == ref.name]
+        home = Ref(NAMESPACE, "", ref.namespace)
+        if dig(self.objects.get(home), "metadata", "deletionTimestamp") and not self._is_blocked(home):
+            follow.append(home)
         if ref.kind == CUSTOM_RESOURCE_DEFINITION:
             kinds = {item.kind for item in definitions({ref: gone})}
             follow += [other for other in self.objects if other.kind in kinds]
@@ -236,6 +246,15 @@ class Store:
                 self.delete(other, now)
         if ref.kind == CUSTOM_RESOURCE_DEFINITION:
             self._served = None
+
+
+def _conflict(ref: Ref, live: KubeObject, held: Mapping[ownership.Path, tuple[str, ...]]) -> WriteConflict:
+    fields = {ownership.spell(path): ", ".join(names) for path, names in sorted(held.items())}
+    listed = "; ".join(
+        f"{ownership.spell(path)} is owned by {', '.join(names)} (value {ownership.read(live, path)!r})"
+        for path, names in sorted(held.items())
+    )
+    return WriteConflict(f"{ref}: {listed}", hint="take the fields over, or leave them as they are", context=fields)
 
 
 def _only_owner(obj: KubeObject, uid: str) -> bool:

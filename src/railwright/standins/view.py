@@ -16,33 +16,70 @@ from railwright.standins.model import Objects, Write
 
 
 class KindIndex(dict[Ref, KubeObject]):
-    """Objects by reference that also answer "all of one kind" without looking at the rest."""
+    """
+    Objects by reference that also answer "all of one kind" and "pods of one owner" without looking at the rest.
+
+    Answers are kept until an object of that kind changes: most steps of a world change nothing.
+    """
 
     def __init__(self, items: Iterable[tuple[Ref, KubeObject]] = ()) -> None:
         """Take the objects that are there from the start."""
         super().__init__()
         self.by_kind: dict[Kind, dict[Ref, KubeObject]] = {}
+        self._listings: dict[Kind, dict[str | None, tuple[KubeObject, ...]]] = {}
+        self._owned: dict[str, list[KubeObject]] | None = None
         for ref, obj in items:
             self[ref] = obj
 
     def __setitem__(self, ref: Ref, obj: KubeObject) -> None:
         super().__setitem__(ref, obj)
         self.by_kind.setdefault(ref.kind, {})[ref] = obj
+        self._forget(ref.kind)
 
     def __delitem__(self, ref: Ref) -> None:
         super().__delitem__(ref)
         del self.by_kind[ref.kind][ref]
+        self._forget(ref.kind)
+
+    def _forget(self, kind: Kind) -> None:
+        self._listings.pop(kind, None)
+        if kind == POD:
+            self._owned = None
+
+    def listing(self, kind: Kind, namespace: str | None) -> tuple[KubeObject, ...]:
+        """Objects of one kind that are not being deleted, by reference."""
+        kept = self._listings.setdefault(kind, {})
+        if namespace not in kept:
+            kept[namespace] = _living(self.by_kind.get(kind, {}), namespace)
+        return kept[namespace]
+
+    def pods_owned_by(self, uid: str) -> list[KubeObject]:
+        """Pods of one owner, by reference."""
+        if self._owned is None:
+            self._owned = {}
+            for pod in self.listing(POD, None):
+                for reference in dig(pod, "metadata", "ownerReferences", default=()):
+                    self._owned.setdefault(reference.get("uid", ""), []).append(pod)
+        return self._owned.get(uid, [])
+
+
+def _living(pool: Mapping[Ref, KubeObject], namespace: str | None) -> tuple[KubeObject, ...]:
+    return tuple(pool[ref] for ref in sorted(pool) if namespace in {None, ref.namespace} and not is_leaving(pool[ref]))
 
 
 def of_kind(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
     """List objects of one kind by name, leaving out those that are being deleted; `namespace` None for all."""
     known = world.objects
-    pool = (
-        known.by_kind.get(kind, {})
-        if isinstance(known, KindIndex)
-        else {ref: obj for ref, obj in known.items() if ref.kind == kind}
-    )
-    return tuple(pool[ref] for ref in sorted(pool) if namespace in {None, ref.namespace} and not is_leaving(pool[ref]))
+    if isinstance(known, KindIndex):
+        return known.listing(kind, namespace)
+    return _living({ref: obj for ref, obj in known.items() if ref.kind == kind}, namespace)
+
+
+def with_leaving(world: Objects, kind: Kind, namespace: str) -> tuple[KubeObject, ...]:
+    """List objects of one kind and namespace, with those that are being deleted."""
+    known = world.objects
+    pool = known.by_kind.get(kind, {}) if isinstance(known, KindIndex) else known
+    return tuple(pool[ref] for ref in sorted(pool) if ref.kind == kind and ref.namespace == namespace)
 
 
 def find(world: Objects, kind: Kind, name: str, namespace: str = "") -> KubeObject | None:
@@ -160,6 +197,8 @@ def condition(obj: KubeObject, kind: str) -> Mapping[str, Any]:
 
 def pods_of(world: Objects, owner: KubeObject) -> tuple[KubeObject, ...]:
     """Pods that belong to a workload."""
+    if isinstance(world.objects, KindIndex):
+        return tuple(world.objects.pods_owned_by(str(owner["metadata"]["uid"])))
     namespace = str(owner["metadata"].get("namespace", ""))
     return tuple(pod for pod in of_kind(world, POD, namespace) if is_owned_by(pod, owner))
 

@@ -33,10 +33,13 @@ _TROUBLES = {
 
 def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     """Start pods, and report the devices that ready plugins found."""
-    writes = [write for pod in of_kind(world, POD) for write in _pod(world, pod, now)]
+    down = {name_of(node) for node in of_kind(world, NODE) if _is_down(node)}
+    writes: list[Write] = []
     ready: dict[str, set[str]] = {}
     for pod in of_kind(world, POD):
-        if is_pod_ready(pod):
+        if not is_pod_ready(pod):
+            writes += _pod(world, pod, now, down)
+        else:
             ready.setdefault(node_of(pod), set()).add(str(dig(pod, "metadata", "labels", "app", default="")))
     for node in of_kind(world, NODE):
         writes += _allocatable(world, node, ready.get(name_of(node), set()))
@@ -47,8 +50,8 @@ def _start_s(name: str) -> float:
     return next((seconds for start, seconds in START_S.items() if name.startswith(start)), USUAL_START_S)
 
 
-def _pod(world: Objects, pod: KubeObject, now: datetime) -> tuple[Write, ...]:
-    if is_pod_ready(pod) or not node_of(pod) or dig(pod, "status", "phase") in {"Succeeded", "Failed"}:
+def _pod(world: Objects, pod: KubeObject, now: datetime, down: set[str]) -> tuple[Write, ...]:
+    if not node_of(pod) or dig(pod, "status", "phase") in {"Succeeded", "Failed"}:
         return ()
     name, age = name_of(pod), age_s(created(pod), now)
     if age < min(_start_s(name), 1):
@@ -56,7 +59,7 @@ def _pod(world: Objects, pod: KubeObject, now: datetime) -> tuple[Write, ...]:
     for trouble, (start, reason, text) in _TROUBLES.items():
         if trouble in world.troubles and name.startswith(start):
             return _waiting(pod, now, reason, text)
-    if any(node_of(pod) == name_of(node) and _is_down(node) for node in of_kind(world, NODE)):
+    if node_of(pod) in down:
         return ()
     if age < _start_s(name):
         return _waiting(pod, now, "", "") if not dig(pod, "status", "containerStatuses") else ()

@@ -31,6 +31,7 @@ from railwright.standins.view import (
     owned_by,
     set_status,
     short_hash,
+    with_leaving,
 )
 
 RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
@@ -128,9 +129,8 @@ def react_sriov(world: Objects, now: datetime) -> tuple[Write, ...]:
         return ()
     writes: list[Write] = []
     for kind in (SRIOV_NETWORK, SRIOV_IB_NETWORK):
-        for ref, network in sorted(world.objects.items()):
-            if ref.kind == kind and ref.namespace == namespace:
-                writes += _sriov(world, network)
+        for network in with_leaving(world, kind, namespace):
+            writes += _sriov(world, network)
     return tuple(writes)
 
 
