@@ -16,7 +16,7 @@ from railwright.manifests.gates import access_objects, gate_job
 from railwright.manifests.model import File, Manifest, Manifests
 from railwright.manifests.render import installs_kinds
 from railwright.manifests.yamltext import to_yaml
-from railwright.plan.model import MachineShare, Plan, StagePlan
+from railwright.plan.model import ADMITTED, MachineShare, Plan, StagePlan, fabric_label
 
 UNCHECKED_MARK = "UNCHECKED: no node was looked at. This can cut a node off, drain or reboot it."
 SIMULATED_MARK = "SIMULATED: made on a simulated cluster; nothing of it is real."
@@ -190,7 +190,7 @@ def _readme(
             "InstallPlans with approval Manual wait for a person: approve those that hold exactly the CSV named as "
             "startingCSV in the Subscription."
         )
-    paragraphs += _admissions(manifests)
+    paragraphs += _admissions(plan, manifests)
     paragraphs += [
         f"{share.name} reboots the nodes of pool {share.pool}, because: {'; '.join(share.reasons)}."
         for share in plan.shares
@@ -205,7 +205,8 @@ def _readme(
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _admissions(manifests: Manifests) -> list[str]:
+def _admissions(plan: Plan, manifests: Manifests) -> list[str]:
+    """Say how nodes are labelled: those that the plan admits, or how it is done when no node was looked at."""
     nodes = [item for item in manifests.items if item.ref.kind == kinds.NODE]
     admitted = [_label_command(item) for item in nodes if _admits(item)]
     held = [_label_command(item) for item in nodes if not _admits(item)]
@@ -215,11 +216,11 @@ def _admissions(manifests: Manifests) -> list[str]:
             "Before anything else: these nodes may not be touched, and no selector of the GPU Operator spares them:\n"
             + "\n".join(held)
         )
-    if admitted:
-        paragraphs.append(
-            "Nodes are admitted one by one, after you looked at each (`railwright plan` names the checks):\n"
-            + "\n".join(admitted)
-        )
+    anybody = [f"  oc label node NODE --overwrite {fabric_label(fabric.name)}={ADMITTED}" for fabric in plan.fabrics]
+    paragraphs.append(
+        "Nodes are admitted one by one, after you looked at each (`railwright plan` names the checks); until one is, "
+        "nothing reaches any node and the NIC driver's gate waits:\n" + "\n".join(admitted or anybody)
+    )
     return paragraphs
 
 

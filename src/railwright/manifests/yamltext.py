@@ -34,8 +34,3 @@ _NO_FOLDING = 10**6
 def to_yaml(obj: KubeObject) -> str:
     """Write one object, keys in the order in which they were put in; a final newline."""
     return yaml.dump(obj, Dumper=_Dumper, sort_keys=False, width=_NO_FOLDING, allow_unicode=True)
-
-
-def documents(objects: tuple[KubeObject, ...]) -> str:
-    """Write several objects as one stream."""
-    return "---\n".join(to_yaml(obj) for obj in objects)

@@ -81,6 +81,12 @@ def test_nodes_are_admitted_by_a_person_and_never_by_a_file() -> None:
     assert "oc label node worker-1 --overwrite railwright.dev/fabric.east-west=admitted" in files["README.txt"]
 
 
+def test_without_nodes_the_command_that_admits_one_is_shown() -> None:
+    plan = a_plan(facts_known=False)
+    plan = replace(plan, shares=tuple(s for s in plan.shares if not isinstance(s, m.NodeLabelShare)))
+    assert "oc label node NODE --overwrite railwright.dev/fabric.east-west=admitted" in files_of(plan)["README.txt"]
+
+
 def test_a_node_that_is_held_back_has_its_command_before_the_admissions() -> None:
     plan = a_plan()
     held = m.NodeLabelShare(NODES[0], {"nvidia.com/gpu.deploy.operands": "false"}, FABRIC, m.GPU_DRIVER_READY, True)  # noqa: FBT003 - held_back
@@ -176,6 +182,20 @@ def test_a_gate_waits_while_one_node_state_has_not_succeeded() -> None:
     for answer in ("=Succeeded\\n=InProgress\\n", "=Succeeded\\n=\\n", ""):
         assert _shell(f"oc() {{ printf '{answer}'; }}\n{waits}{script}").returncode == 9
     assert _shell(f"oc() {{ printf '=Succeeded\\n=Succeeded\\n'; }}\n{waits}{script}").returncode == 0
+
+
+def test_what_changes_a_kubelet_or_an_mtu_is_waited_for() -> None:
+    plan = a_plan()
+    shares = (
+        m.KubeletShare("numa", "worker", "restricted"),
+        m.HostNetworkShare("mtu", {"a": "b"}, {"x": 9000}, FABRIC),
+    )
+    items = render(replace(plan, shares=shares)).items
+    job = gate_job("01-nodes-prepared", plan.stage(m.NODES_PREPARED), items, plan)
+    assert job is not None
+    script = job["spec"]["template"]["spec"]["containers"][0]["command"][2]
+    for answer, code in (("True", 0), ("False", 9)):
+        assert _shell(f"oc() {{ echo {answer}; }}\nsleep() {{ exit 9; }}\n{script}").returncode == code
 
 
 def test_another_script_is_another_job() -> None:

@@ -131,3 +131,10 @@ def test_an_image_set_names_the_vendor_where_policies_name_the_mirror(catalog: C
     found = tags(images(replace(plan, fabrics=(fabric,)), catalog))
     assert "nvcr.io/nvidia/mellanox/nvidia-k8s-ipam:network-operator-v26.4.1" in found
     assert not any("mirror.test" in reference for reference in found)
+
+
+def test_operators_that_no_package_installs_leave_the_gpu_driver_open(catalog: Catalog) -> None:
+    plan = a_plan()
+    result = images(replace(plan, shares=tuple(s for s in plan.shares if not isinstance(s, m.OperatorShare))), catalog)
+    assert not any("/driver:" in reference for reference in tags(result))
+    assert any("GPU driver version" in note for note in result.notes)

@@ -21,8 +21,6 @@ TOOLKIT_DIRECTORY = "/usr/local/nvidia"
 def gpu_policy(share: GpuPolicyShare) -> tuple[Manifest, ...]:
     """Render the whole policy, or of an existing one only what decides over the memory path."""
     spec = _taken(share) if share.adopted else _whole(share)
-    if not spec:
-        return ()
     obj = an_object(CLUSTER_POLICY, share.name, ours=not share.adopted, spec=spec)
     return (a_manifest(obj, share.stage, partial=share.adopted),)
 
