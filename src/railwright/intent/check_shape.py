@@ -40,7 +40,8 @@ def check_shape(root: Node, file: str) -> tuple[DocumentShape, tuple[Mistake, ..
         except ValidationError as error:
             for fault in error.errors(include_url=False, include_context=True, include_input=True):
                 path = _path_of(fault["loc"])
-                mistakes.append(_mistake_of(cast("Mapping[str, Any]", fault), path, root, file))
+                if not any(len(path) < len(gone) and gone[: len(path)] == path for gone in cut):
+                    mistakes.append(_mistake_of(cast("Mapping[str, Any]", fault), path, root, file))
                 cut.append(path)
                 _remove(data, path)
         else:
@@ -75,7 +76,7 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
     if kind == "extra_forbidden":
         return _unknown_key(path, root, file)
     key = find_key(text)
-    expected = key.expected if key else ""
+    expected = _expected(path, key)
     written = find(root, path)
     seen = show(fault["input"]) if written is None else _seen(written)
     if fault["loc"][-1] == "[key]":
@@ -83,7 +84,7 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
         return Mistake(_place(file, mark), text, "not a valid key", "a label's key", show(path[-1]))
     place = _place(file, mark_of(root, path))
     if kind.endswith("_type"):
-        expected = _item_type(text, key) or expected
+        expected = _typed(path, key) or expected
         return Mistake(place, text, "wrong type", expected, seen, _quotes(kind, written))
     if kind == "too_short":
         return Mistake(place, text, "is empty", expected, hint="leave the key out instead")
@@ -104,19 +105,28 @@ def _seen(node: Node) -> str:
     return show(plain(node))
 
 
-def _item_type(text: str, key: KeyDoc | None) -> str:
-    """Expected type of one item of a list or map of strings; empty when the row's own words say it."""
+def _expected(path: KeyPath, key: KeyDoc | None) -> str:
+    """Say what was expected at a path: of a list's item or a map's value, what one of them may hold."""
     if key is None:
         return ""
-    inside = text.endswith("]") or not key.path.endswith(text.rpartition(".")[2].partition("[")[0])
-    if inside and "strings" in key.type:
-        return "a string"
-    if inside and "mappings" in key.type:
-        return "a mapping"
+    return key.item if key.item and _is_inside(path, key) else key.expected
+
+
+def _typed(path: KeyPath, key: KeyDoc | None) -> str:
+    """Say which type was expected; empty when the row's own words say it."""
+    if key is None:
+        return ""
+    if _is_inside(path, key):
+        return "a mapping" if "mappings" in key.type else f"a string: {key.item}" if key.item else "a string"
     if key.type in {"integer", "boolean", "string", "mapping"}:
         article = "an" if key.type == "integer" else "a"
         return f"{article} {key.type}" + (f": {key.allowed_text}" if key.allowed_text else "")
     return ""
+
+
+def _is_inside(path: KeyPath, key: KeyDoc) -> bool:
+    """Whether a path leads into the list or map that a row is about, and not to the key itself."""
+    return _row_path(path) != key.path
 
 
 def _quotes(kind: str, node: Node | None) -> str:

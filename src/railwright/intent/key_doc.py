@@ -34,6 +34,7 @@ class KeyDoc:
         why: the reason of that default.
         example: as it stands in a file.
         required: must be written wherever its parent is.
+        item: what one item of a list, or one value of a map, may hold.
     """
 
     path: str
@@ -46,6 +47,7 @@ class KeyDoc:
     why: str = ""
     example: str = ""
     required: bool = False
+    item: str = ""
 
     @property
     def allowed(self) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ FABRIC_KEYS = (
         default="none",
         why="networks are made only where somebody asked for them",
         example="workloadNamespaces: [training]",
+        item="a namespace's name: lower-case letters, digits and '-', at most 63 characters",
     ),
     KeyDoc(
         "spec.vfsPerRail",
@@ -150,6 +151,7 @@ NODE_KEYS = (
         "Nodes by name.",
         "names of nodes, each once",
         example="names: [worker-1]",
+        item="a node's name: lower-case letters, digits, '-' and '.'",
     ),
     KeyDoc(
         "spec.nodes.labels",
@@ -157,6 +159,7 @@ NODE_KEYS = (
         "Nodes that carry all of these labels.",
         "label: value",
         example='labels: {example.com/rack: "7"}',
+        item="a label's value: at most 63 letters, digits, '-', '_' and '.'",
     ),
     KeyDoc(
         "spec.tolerations",
@@ -265,8 +268,20 @@ RAIL_KEYS = (
         example="groups: [{nodes: {names: [worker-9]}, rails: [{name: rail0, netdev: ens9np0}]}]",
     ),
     KeyDoc("spec.groups[].nodes", "mapping", "The nodes of this group.", "names or labels", required=True),
-    KeyDoc("spec.groups[].nodes.names", "list of strings", "Nodes by name.", "names of nodes, each once"),
-    KeyDoc("spec.groups[].nodes.labels", "mapping of strings", "Nodes that carry all of these labels.", "label: value"),
+    KeyDoc(
+        "spec.groups[].nodes.names",
+        "list of strings",
+        "Nodes by name.",
+        "names of nodes, each once",
+        item="a node's name: lower-case letters, digits, '-' and '.'",
+    ),
+    KeyDoc(
+        "spec.groups[].nodes.labels",
+        "mapping of strings",
+        "Nodes that carry all of these labels.",
+        "label: value",
+        item="a label's value: at most 63 letters, digits, '-', '_' and '.'",
+    ),
     KeyDoc("spec.groups[].rails", "list of mappings", "The rails on these nodes.", "a list of rails", required=True),
     *_rail_keys("spec.groups[].rails", where=" that this port belongs to"),
 )

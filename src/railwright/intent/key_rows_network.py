@@ -192,6 +192,7 @@ OPERATOR_KEYS = (
         default="what the live catalog offers, newest that is known to fit",
         why="the catalog has the last word on what can be installed",
         example="channels: {nvidia-network-operator: v26.4}",
+        item="a channel's name",
     ),
     KeyDoc(
         "spec.operators.catalogs",
@@ -201,6 +202,7 @@ OPERATOR_KEYS = (
         default="redhat-operators and certified-operators",
         why="the catalogs that OpenShift comes with",
         example="catalogs: {nvidia-network-operator: cs-mirror}",
+        item="a CatalogSource's name",
     ),
     KeyDoc(
         "spec.upgrade",
