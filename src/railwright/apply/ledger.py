@@ -121,6 +121,16 @@ class LedgerStore:
             }
             return await retried(lambda: self._cluster.apply(namespace), self._clock)
 
+    async def is_there(self) -> bool:
+        """Whether there is a ledger, or what a clean that was killed left of one."""
+        if self._maps:
+            return True
+        try:
+            namespace = await retried(lambda: self._cluster.get(NAMESPACE_REF), self._clock)
+        except NotFound:
+            return False
+        return labels_of(namespace).get(MANAGED_BY_LABEL) == MANAGED_BY
+
     async def close(self) -> None:
         """Give the lease up; what was written stays."""
         self._is_open = False

@@ -68,7 +68,7 @@ async def undo_step(
             await means.ledger.forget(entry.ref)
     if dry_run:
         return tuple(results)
-    remaining = await _await_gone(deleted, also_gone if deleted else (), means, stage, limit_s)
+    remaining = await _await_gone(deleted, also_gone, means, stage, limit_s)
     for ref in deleted:
         if ref not in remaining:
             await means.ledger.forget(ref)

@@ -189,7 +189,9 @@ def _nodes_of(prepared: Prepared) -> tuple[NodeName, ...]:
 
 
 async def _carry_out(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
-    if not job.dry_run and (entries or job.names):
+    if not await job.store.is_there():
+        return
+    if not job.dry_run:
         await job.store.open()
     # Operators' CSVs come into the ledger with their subscriptions, on the way: the steps are made as we go.
     pending = {entry.ref: entry for entry in entries}
@@ -239,7 +241,7 @@ async def _one_step(job: _Job, step: Step, pending: dict[Ref, LedgerEntry]) -> b
         job.means,
         CLEAN,
         limit_s=step.limit_s,
-        also_gone=nads_of(going_now, live.objects),
+        also_gone=nads_of(step, live.objects, job.before.plan.shares),
         dry_run=job.dry_run,
     )
     job.objects.extend(_undone(item) for item in results)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from railwright.apply.model import LedgerEntry
 from railwright.core import kinds
 from railwright.core.objects import Kind, KubeObject, Ref, dig
+from railwright.plan.model import NetworkShare, Share
 
 NETWORK_KINDS = frozenset(
     {
@@ -83,13 +84,26 @@ def steps_of(entries: Iterable[LedgerEntry]) -> tuple[Step, ...]:
     return (*steps, Step(_OTHERS[0], tuple(left), _OTHERS[1]))
 
 
-def nads_of(entries: Iterable[LedgerEntry], live: Mapping[Ref, KubeObject]) -> tuple[Ref, ...]:
-    """Name the NADs that operators made for networks that are to be deleted."""
-    nads = []
-    for entry in entries:
-        obj = live.get(entry.ref)
-        if obj is None or not entry.created or entry.ref.kind == kinds.NETWORK_ATTACHMENT_DEFINITION:
-            continue
-        namespace = str(dig(obj, "spec", "networkNamespace", default="") or entry.ref.namespace or "default")
-        nads.append(Ref(kinds.NETWORK_ATTACHMENT_DEFINITION, namespace, entry.ref.name))
-    return tuple(nads)
+def nads_of(step: Step, live: Mapping[Ref, KubeObject], shares: Iterable[Share]) -> tuple[Ref, ...]:
+    """
+    Name the NADs that operators made for the networks of a step.
+
+    Known from the networks themselves and, for those that are gone already (a clean that was killed), from the plan.
+    """
+    made = [entry for entry in step.entries if entry.created and entry.ref.kind in NETWORK_KINDS]
+    networks = {entry.ref for entry in made if entry.ref.kind != kinds.NETWORK_ATTACHMENT_DEFINITION}
+    nads = {
+        _nad(str(dig(live[ref], "spec", "networkNamespace", default="") or ref.namespace or "default"), ref.name)
+        for ref in networks & set(live)
+    }
+    names = {(ref.kind.kind, ref.namespace, ref.name) for ref in networks}
+    nads |= {
+        _nad(share.target_namespace, share.nad)
+        for share in shares
+        if isinstance(share, NetworkShare) and (share.kind, share.namespace, share.name) in names
+    }
+    return tuple(sorted(nads))
+
+
+def _nad(namespace: str, name: str) -> Ref:
+    return Ref(kinds.NETWORK_ATTACHMENT_DEFINITION, namespace, name)

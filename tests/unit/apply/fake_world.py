@@ -109,10 +109,10 @@ class FakeCluster:
         self.before_call("list", Ref(selection.kind, selection.namespace, selection.name))
         self.store.check_kind(selection.kind)
         for ref, obj in sorted(self.store.objects.items()):
-            labels = obj["metadata"].get("labels", {})
-            if ref.kind == selection.kind and selection.namespace in {"", ref.namespace}:
-                if all(label.partition("=")[0] in labels for label in selection.labels.split(",") if label):
-                    yield obj
+            wanted = [label.partition("=")[0] for label in selection.labels.split(",") if label]
+            there = ref.kind == selection.kind and selection.namespace in {"", ref.namespace}
+            if there and all(label in obj["metadata"].get("labels", {}) for label in wanted):
+                yield obj
 
     @asynccontextmanager
     async def watch(self, selections: Sequence[Selection]) -> AsyncIterator[FakeWatch]:
@@ -163,7 +163,7 @@ class FakeCluster:
 
 @dataclass
 class FakeNode:
-    answer: NodeAnswer = NodeAnswer("", "", "nobody home")
+    answer: NodeAnswer = field(default_factory=lambda: NodeAnswer("", "", "nobody home"))
     reads: int = 0
 
     async def read(self, node, script, *, timeout_s) -> NodeAnswer:

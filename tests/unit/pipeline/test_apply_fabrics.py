@@ -1,0 +1,220 @@
+import pytest
+from unit.apply.fake_world import Answering, FakeCluster, Killed, Seeing, content
+from unit.apply.stage_builders import speaking_judges
+from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_world, an_intent, planned
+
+from railwright.core import kinds
+from railwright.core.errors import ClusterUnreachable, Refused, UsageError
+from railwright.core.ids import StageName
+from railwright.core.objects import Ref
+from railwright.core.verdicts import Verdict
+from railwright.pipeline.apply import apply_fabrics
+from railwright.plan.model import HARDWARE_LABELLED, NETWORKS_ATTACHED, NIC_DRIVER_READY, OPERATORS_INSTALLED, VERIFIED
+from railwright.ports.progress import StageEnded, StageStarted
+
+NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic")
+
+
+@pytest.fixture(autouse=True)
+def _judges(monkeypatch):
+    speaking_judges(monkeypatch)
+
+
+async def run(world, *names, approval=None, progress=None, **options):
+    intents = tuple(an_intent(name) for name in names or (EAST,))
+    return await apply_fabrics(world, intents, None, progress or Seeing(), approval or Answering(), **options)
+
+
+def broken_policy(cluster: FakeCluster) -> None:
+    """Let the policy say that it failed, as soon as it is there."""
+
+    def tick() -> None:
+        live = cluster.find(NIC)
+        if live is not None and "status" not in live:
+            cluster.merge(NIC, {"status": {"readiness": "failed"}}, "operator", status=True)
+
+    cluster.clock.ticks.append(tick)
+
+
+async def test_stages_run_once_or_for_each_batch_and_in_order(monkeypatch):
+    planned(monkeypatch)
+    progress = Seeing()
+    record = await run(a_world(), progress=progress)
+    assert [(item.stage, item.batch, item.verdict) for item in record.stages] == [
+        (OPERATORS_INSTALLED, "", Verdict.PASS),
+        (HARDWARE_LABELLED, "", Verdict.SKIP),
+        (NIC_DRIVER_READY, "canary", Verdict.PASS),
+        (NETWORKS_ATTACHED, "canary", Verdict.PASS),
+        (NIC_DRIVER_READY, "batch-2", Verdict.PASS),
+        (NETWORKS_ATTACHED, "batch-2", Verdict.PASS),
+        (VERIFIED, "", Verdict.SKIP),
+    ]
+    assert record.exit_code == 0
+    assert record.stages[-1].reason == "verify is not built yet"
+    assert next((event.number, event.total) for event in progress.of(StageStarted)) == (1, 5)
+    assert len(progress.of(StageEnded)) == 7
+
+
+async def test_a_node_is_labelled_only_with_its_own_batch(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    labelled = []
+
+    def look(verb, ref):
+        if verb == "apply" and ref.kind == kinds.NODE:
+            canary_has_networks = Ref(kinds.MACVLAN_NETWORK, "", "east-rail0") in world.cluster.store.objects
+            labelled.append((ref.name, canary_has_networks))
+
+    world.cluster.before_call = look
+    await run(world)
+    assert labelled == [("worker-1", False), ("worker-2", True)]
+
+
+async def test_facts_are_read_again_after_every_stage_that_wrote(monkeypatch):
+    made = planned(monkeypatch)
+    await run(a_world())
+    assert len(made) >= 4
+
+
+async def test_each_risk_is_asked_for_with_nodes_time_and_pods(monkeypatch):
+    planned(monkeypatch)
+    approval = Answering()
+    await run(a_world(), approval=approval)
+    assert [question.nodes for question in approval.questions] == [NODES[:1], NODES[1:]]
+    assert approval.questions[0].expected_s == 60.0
+    assert approval.questions[0].details == ("pod training/job-0 on worker-1 uses 8 nvidia.com/gpu",)
+
+
+async def test_a_no_stops_before_the_first_risk_and_exits_7(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    with pytest.raises(Refused, match="operators-installed") as caught:
+        await run(world, approval=Answering(answer=False))
+    assert caught.value.exit_code == 7
+    assert world.cluster.find(NIC) is None
+
+
+async def test_a_second_apply_asks_nothing_writes_nothing_and_is_quick(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    await run(world)
+    approval, before_s = Answering(), world.cluster.clock.elapsed_s
+    record = await run(world, approval=approval)
+    assert (approval.questions, record.exit_code) == ([], 0)
+    assert not [write for stage in record.stages for write in stage.writes]
+    assert world.cluster.clock.elapsed_s - before_s < 5
+
+
+async def test_a_refused_plan_lists_every_refusal_and_touches_nothing(monkeypatch):
+    planned(monkeypatch, lambda *names: a_plan(*names, refused=(a_refusal(), a_refusal(code="mtu-too-big"))))
+    world = a_world()
+    before = content(world.cluster)
+    with pytest.raises(Refused, match=r"(?s)uplink-would-be-cut.*mtu-too-big"):
+        await run(world)
+    assert content(world.cluster) == before
+
+
+async def test_a_plan_that_turns_refused_on_the_way_stops_it(monkeypatch):
+    plans = iter(())
+
+    def make(*names):
+        nonlocal plans
+        count = next(plans, "bad")
+        return a_plan(*names) if count == "good" else a_plan(*names, refused=(a_refusal(),))
+
+    plans = iter(["good", "good"])
+    planned(monkeypatch, make)
+    record = await run(a_world())
+    assert (record.exit_code, len(record.refusals)) == (7, 1)
+    assert record.stages[-1].verdict is not Verdict.FAIL
+
+
+async def test_a_failed_gate_stops_the_canary_and_no_other_node_is_touched(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    broken_policy(world.cluster)
+    record = await run(world)
+    assert record.exit_code == 4
+    assert (record.stages[-1].stage, record.stages[-1].batch) == (NIC_DRIVER_READY, "canary")
+    labels = world.cluster.find(Ref(kinds.NODE, "", "worker-2"))["metadata"]["labels"]
+    assert "railwright.dev/fabric.east" not in labels
+
+
+async def test_a_node_whose_checks_turn_bad_is_skipped_and_named(monkeypatch):
+    planned(monkeypatch, lambda *names: a_plan(*names, refused_nodes=(a_refusal(node=NODES[1]),)))
+    record = await run(a_world())
+    skipped = [item for item in record.stages if item.batch == "batch-2"]
+    assert {item.verdict for item in skipped} == {Verdict.SKIP}
+    assert "worker-2" in skipped[0].reason
+    assert [item.node for item in record.refused_nodes] == ["worker-2"]
+    assert record.exit_code == 0
+
+
+async def test_until_ends_after_that_stage_for_every_batch(monkeypatch):
+    planned(monkeypatch)
+    record = await run(a_world(), until=NIC_DRIVER_READY)
+    assert [item.batch for item in record.stages if item.stage == NIC_DRIVER_READY] == ["canary", "batch-2"]
+    assert NETWORKS_ATTACHED not in {item.stage for item in record.stages}
+
+
+async def test_until_a_stage_that_does_not_exist_is_wrong_use(monkeypatch):
+    planned(monkeypatch)
+    with pytest.raises(UsageError, match="no-such-stage"):
+        await run(a_world(), until=StageName("no-such-stage"))
+
+
+async def test_a_dry_run_leaves_no_trace(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    before = content(world.cluster)
+    approval = Answering(answer=False)
+    record = await run(world, dry_run=True, approval=approval)
+    assert content(world.cluster) == before
+    assert (record.exit_code, approval.questions) == (0, [])
+
+
+async def test_a_second_fabric_keeps_the_first_ones_share(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    await run(world, EAST)
+    await run(world, WEST)
+    assert set(world.cluster.find(NIC)["spec"]) == {"east", "west"}
+
+
+async def test_an_unreachable_cluster_is_an_error_and_the_lease_is_not_the_reason(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+
+    def away(verb, ref):
+        if world.cluster.find(NIC) is not None and verb != "list":
+            raise ClusterUnreachable("connection refused")
+
+    world.cluster.before_call = away
+    with pytest.raises(ClusterUnreachable):
+        await run(world)
+
+
+async def test_killed_after_any_write_and_run_again_everything_is_the_same(monkeypatch):
+    planned(monkeypatch)
+    whole = a_world()
+    await run(whole)
+    expected = without_ledger(whole.cluster)
+    for number in range(1, len(whole.cluster.writes) + 1):
+        world = a_world()
+        count = [0]
+
+        def kill(verb, ref, count=count, number=number):
+            count[0] += 1
+            if count[0] == number:
+                raise Killed
+
+        world.cluster.after_write = kill
+        with pytest.raises(Killed):
+            await run(world)
+        world.cluster.after_write = lambda _verb, _ref: None
+        record = await run(world)
+        assert (record.exit_code, without_ledger(world.cluster)) == (0, expected), f"killed after write {number}"
+
+
+def without_ledger(cluster: FakeCluster):
+    return {name: obj for name, obj in content(cluster).items() if not name.startswith("ConfigMap railwright/")}
