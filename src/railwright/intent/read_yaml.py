@@ -88,7 +88,7 @@ def scalar_value(text: str) -> str | int | float | bool | None:
         return text.lower() == "true"
     if _INT.match(text):
         return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
-    if len(text) <= 40 and _FLOAT.match(text):
+    if len(text) <= 40 and _FLOAT.match(text) and not text.lstrip("+-").isdecimal():
         return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
     return text
 
