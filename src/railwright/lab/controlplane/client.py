@@ -1,0 +1,130 @@
+"""
+A small client for setting a control plane up and for playing operators on it, apart from the one that we judge.
+
+Every write is a plain one: create, merge patch, merge patch of status, delete. Errors of the API server come out as
+`Answered`, with its code, for the caller to decide: who sets a world up knows which ones are meant.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import msgspec
+
+from railwright.core.objects import Kind, KubeObject, Ref
+
+
+@dataclass(frozen=True)
+class Answered(Exception):
+    """The API server said no."""
+
+    status_code: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"HTTP {self.status_code}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Where a kind is served."""
+
+    plural: str
+    namespaced: bool
+    has_status: bool
+
+
+class PlaneClient:
+    """Talks to one API server on loopback with a bearer token."""
+
+    def __init__(self, server: str, token: str) -> None:
+        """Prepare; the server's self-made certificate on loopback is taken as it is."""
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        headers = {"Authorization": f"Bearer {token}"}
+        self._client = httpx2.AsyncClient(base_url=server, verify=context, headers=headers, timeout=30, trust_env=False)
+        self._resources: dict[Kind, Resource] = {}
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def is_ready(self) -> bool:
+        """Ask /readyz."""
+        try:
+            return (await self._client.get("/readyz", timeout=2)).is_success
+        except httpx2.TransportError:
+            return False
+
+    async def resource(self, kind: Kind) -> Resource:
+        """Look a kind up; Answered 404 when it is not served."""
+        if kind not in self._resources:
+            prefix = "apis" if kind.group else "api"
+            names = (await self._send("GET", f"/{prefix}/{kind.api_version}"))["resources"]
+            with_status = {item["name"].partition("/")[0] for item in names if item["name"].endswith("/status")}
+            for item in names:
+                if "/" not in item["name"]:
+                    found = Resource(item["name"], item["namespaced"], item["name"] in with_status)
+                    self._resources[Kind(kind.api_version, item["kind"])] = found
+        if kind not in self._resources:
+            raise Answered(404, f"{kind} is not served")
+        return self._resources[kind]
+
+    async def create(self, obj: KubeObject, ref: Ref) -> KubeObject:
+        """Create, strict about unknown fields; the status, which a create drops, goes after it."""
+        path = await self._path(ref, named=False)
+        made = await self._send("POST", path, obj, params={"fieldValidation": "Strict"})
+        if obj.get("status") and (await self.resource(ref.kind)).has_status:
+            made = await self.merge(ref, {"status": obj["status"]}, status=True)
+        return made
+
+    async def merge(self, ref: Ref, patch: KubeObject, *, status: bool = False) -> dict[str, Any]:
+        """Merge patch an object or, where there is one, its status subresource."""
+        path = await self._path(ref)
+        if status and (await self.resource(ref.kind)).has_status:
+            path += "/status"
+        return await self._send("PATCH", path, patch, content_type="application/merge-patch+json")
+
+    async def delete(self, ref: Ref) -> None:
+        """Delete in the background."""
+        await self._send("DELETE", await self._path(ref), {"propagationPolicy": "Background"})
+
+    async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
+        """Read all objects of a kind in all namespaces, and the version of the collection."""
+        answer = await self._send("GET", await self._path(Ref(kind, "", ""), named=False))
+        types = {"apiVersion": kind.api_version, "kind": kind.kind}
+        return [{**types, **item} for item in answer["items"]], str(answer["metadata"]["resourceVersion"])
+
+    async def follow(self, kind: Kind, version: str) -> AsyncIterator[Mapping[str, Any]]:
+        """Watch all objects of a kind from a version on, until the stream ends."""
+        params = {"watch": "true", "resourceVersion": version}
+        path = await self._path(Ref(kind, "", ""), named=False)
+        async with self._client.stream("GET", path, params=params, timeout=None) as response:
+            async for line in response.aiter_lines():
+                yield msgspec.json.decode(line)
+
+    async def _path(self, ref: Ref, *, named: bool = True) -> str:
+        resource = await self.resource(ref.kind)
+        prefix = "apis" if ref.kind.group else "api"
+        middle = f"/namespaces/{ref.namespace}" if resource.namespaced and ref.namespace else ""
+        tail = f"/{ref.name}" if named else ""
+        return f"/{prefix}/{ref.kind.api_version}{middle}/{resource.plural}{tail}"
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: KubeObject | None = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]:
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {"Content-Type": content_type}
+        response = await self._client.request(method, path, content=content, headers=headers, params=params)
+        if not response.is_success:
+            raise Answered(response.status_code, response.text[:2000])
+        return msgspec.json.decode(response.content, type=dict[str, Any])

@@ -1,0 +1,117 @@
+"""
+Build etcd, kube-apiserver and kube-controller-manager from their Go modules, once a recipe.
+
+The recipe is package data (`recipe/`): go.mod and go.sum pin every module. The programs are kept in a cache folder
+named by the recipe's hash, so that a changed recipe never meets an old program.
+"""
+
+import asyncio
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from railwright.ports.progress import Note, Progress
+
+RECIPE = Path(__file__).parent / "recipe"
+FLAGS = ("-trimpath", "-buildvcs=false", "-ldflags=-s -w")
+BUILD_LIMIT_S = 3600.0
+"""Five minutes on two quiet cores when nothing is cached (measured 2026-11-30); an hour where they are shared."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program: the folder of its module in the recipe, its file name, and its package."""
+
+    module: str
+    name: str
+    package: str
+
+
+PROGRAMS = (
+    Program("etcd", "etcd", "go.etcd.io/etcd/server/v3"),
+    Program("kubernetes", "kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    Program("kubernetes", "kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+)
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """The control plane cannot run here; `reason` says why, in words for a person."""
+
+    reason: str
+
+
+def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """Choose where built programs are kept: RAILWRIGHT_CACHE, else XDG_CACHE_HOME, else ~/.cache."""
+    own = environment.get("RAILWRIGHT_CACHE")
+    root = Path(own) if own else Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "railwright"
+    return root / "controlplane" / recipe_hash()
+
+
+def recipe_hash() -> str:
+    """Hash everything that decides what the programs are."""
+    digest = hashlib.sha256(repr((FLAGS, PROGRAMS)).encode())
+    for file in sorted(path for path in RECIPE.rglob("*") if path.is_file()):
+        digest.update(file.relative_to(RECIPE).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def built_programs() -> Path | None:
+    """Give the folder of the programs if they are built already."""
+    folder = cache_folder(os.environ, Path.home())
+    return folder if all((folder / program.name).is_file() for program in PROGRAMS) else None
+
+
+async def ensure_programs(progress: Progress) -> Path | Unavailable:
+    """Give the folder of the programs; build what is missing, or say why that is not possible."""
+    built = built_programs()
+    if built is not None:
+        return built
+    go = shutil.which("go")
+    if go is None:
+        return Unavailable("Go is not installed, and the programs are not in the cache")
+    folder = cache_folder(os.environ, Path.home())
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in PROGRAMS:
+        if not (folder / program.name).is_file():
+            progress.emit(Note(f"building {program.name} (minutes when nothing is cached)"))
+            problem = await _build(go, program, folder)
+            if problem:
+                return Unavailable(f"{program.name} could not be built: {problem}")
+    return folder
+
+
+async def _build(go: str, program: Program, folder: Path) -> str:
+    """Build one program; it gets its name only when it is whole. Returns the problem, or ""."""
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        module = Path(work) / "module"
+        shutil.copytree(RECIPE / program.module, module)
+        target = Path(work) / program.name
+        process = await asyncio.create_subprocess_exec(
+            go,
+            "build",
+            *FLAGS,
+            "-o",
+            str(target),
+            program.package,
+            cwd=module,
+            env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        try:
+            async with asyncio.timeout(BUILD_LIMIT_S):
+                said, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            return f"not done after {BUILD_LIMIT_S:.0f} s"
+        if process.returncode != 0:
+            return " | ".join(said.decode(errors="replace").strip().splitlines()[-3:])
+        target.replace(folder / program.name)
+    return ""

@@ -1,0 +1,54 @@
+"""
+Put the objects of a world on a control plane: namespaces first, then what is cluster-wide, then the rest.
+
+Nodes are only objects here: labels, capacity and allocatable are written as they are given, and no kubelet contradicts.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from railwright.core.kinds import NAMESPACE
+from railwright.core.objects import KubeObject, ref_of
+from railwright.lab.controlplane.client import Answered, PlaneClient
+
+_SERVERS_OWN = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "ownerReferences",
+)
+"""Metadata that the API server gives, or that names objects by a uid of the other world."""
+_EXISTS = 409
+
+
+async def seed(client: PlaneClient, objects: Iterable[KubeObject]) -> tuple[str, ...]:
+    """
+    Create every object with its status.
+
+    Returns:
+        What the API server refused, a line an object; empty when all are there.
+    """
+    refused: list[str] = []
+    for obj in sorted(objects, key=_order):
+        ref = ref_of(obj)
+        try:
+            await client.create(without_servers_own(obj), ref)
+        except Answered as answer:
+            if answer.status_code != _EXISTS:
+                refused.append(f"{ref}: {answer}")
+    return tuple(refused)
+
+
+def without_servers_own(obj: KubeObject) -> KubeObject:
+    """Copy an object without what its former API server wrote into its metadata."""
+    metadata: Mapping[str, Any] = obj["metadata"]
+    return {**obj, "metadata": {key: value for key, value in metadata.items() if key not in _SERVERS_OWN}}
+
+
+def _order(obj: KubeObject) -> tuple[int, str]:
+    ref = ref_of(obj)
+    rank = 0 if ref.kind == NAMESPACE else 1 if not ref.namespace else 2
+    return rank, str(ref)
