@@ -1,32 +1,28 @@
 """Remove what apply made and put back what it changed; what others made or still use stays."""
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
 from railwright.apply.means import Means
 from railwright.apply.model import Ledger, LedgerEntry, StageChanges
-from railwright.apply.undo import Undo, undo_step
 from railwright.apply.writer import Writer
 from railwright.catalog.model import Catalog
 from railwright.changes.model import Action
 from railwright.core import kinds
 from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, UsageError, WriteConflict
 from railwright.core.ids import FabricName, NodeName, StageName
-from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.risk import Risk
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.pipeline.leftovers import cannot_be_restored
-from railwright.pipeline.live import read_live
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.runs import pods_on
-from railwright.pipeline.still_used import why_kept
-from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, Step, nads_of, steps_of
+from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, undo_steps
+from railwright.pipeline.undoing import Undoing
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -38,24 +34,14 @@ CLEAN = StageName("clean")
 class _Job:
     """One clean on its way; `before` is the state with everything that the ledger knows."""
 
-    world: World
-    progress: Progress
     approval: Approval
     store: LedgerStore
     dry_run: bool
     names: tuple[FabricName, ...]
     before: Prepared
+    undoing: Undoing
     rest: Prepared | None = None
     """Plan of the fabrics that stay; None when none does."""
-    objects: list[Undone] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    deleted: set[Ref] = field(default_factory=set)
-
-    @property
-    def means(self) -> Means:
-        """What apply's parts work with."""
-        world = self.world
-        return Means(world.cluster, world.node, world.clock, self.progress, self.store, node_script())
 
 
 async def clean(
@@ -83,19 +69,21 @@ async def clean(
     names = _names(ledger, fabrics)
     everything = earlier_intents(ledger)
     before = await prepare_exactly(world, everything, ledger, catalog, progress)
-    job = _Job(world, progress, approval, store, dry_run, names, before)
     staying = tuple(intent for intent in everything if intent.name not in names)
-    if staying:
-        job.rest = await prepare_from(world, before.snapshot, staying, ledger, catalog)
-        if job.rest.plan.is_refused:
-            raise refused(job.rest.plan.refusals)
-    entries = _entries_to_undo(ledger, job.rest)
+    rest = await prepare_from(world, before.snapshot, staying, ledger, catalog) if staying else None
+    if rest is not None and rest.plan.is_refused:
+        raise refused(rest.plan.refusals)
+    entries = _entries_to_undo(ledger, rest)
+    means = Means(world.cluster, world.node, world.clock, progress, store, node_script())
+    pending = {entry.ref: entry for entry in entries}
+    undoing = Undoing(world, means, CLEAN, before.plan.shares, dry_run, pending)
+    job = _Job(approval, store, dry_run, names, before, undoing, rest)
     _check_uplinks(entries, before)
     if not dry_run:
         _ask(job, entries)
     interrupted = False
     try:
-        await _carry_out(job, entries)
+        await _carry_out(job)
     except (asyncio.CancelledError, Interrupted):
         interrupted = True
         task = asyncio.current_task()
@@ -108,9 +96,9 @@ async def clean(
         cluster=world.cluster.name,
         simulated=world.cluster.simulated,
         fabrics=names,
-        objects=tuple(job.objects),
+        objects=tuple(undoing.objects),
         cannot_be_restored=cannot_be_restored(entries, ledger, before.snapshot),
-        notes=tuple(job.notes),
+        notes=tuple(undoing.notes),
         dry_run=dry_run,
         interrupted=interrupted,
     )
@@ -188,18 +176,15 @@ def _nodes_of(prepared: Prepared) -> tuple[NodeName, ...]:
     return tuple(node.node for node in prepared.plan.nodes if node.was_admitted or node.admitted)
 
 
-async def _carry_out(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
+async def _carry_out(job: _Job) -> None:
     if not await job.store.is_there():
         return
     if not job.dry_run:
         await job.store.open()
-    # Operators' CSVs come into the ledger with their subscriptions, on the way: the steps are made as we go.
-    pending = {entry.ref: entry for entry in entries}
-    for step in steps_of(entries):
-        current = _of_step(step, pending)
-        if not await _one_step(job, current, pending):
+    for step_name in undo_steps():
+        if not await job.undoing.step(step_name):
             return
-        if step.name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
+        if step_name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
             return
     if job.dry_run:
         return
@@ -207,75 +192,6 @@ async def _carry_out(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
         await job.store.remove_fabric(name)
     if not job.store.ledger.fabrics:
         await job.store.remove_all()
-
-
-def _of_step(step: Step, pending: dict[Ref, LedgerEntry]) -> Step:
-    """Give the step with what is pending now."""
-    return next(item for item in steps_of(pending.values()) if item.name == step.name)
-
-
-async def _one_step(job: _Job, step: Step, pending: dict[Ref, LedgerEntry]) -> bool:
-    """
-    Undo one step.
-
-    Returns:
-        Whether all of it went, so that the next one may follow.
-    """
-    if not step.entries:
-        return True
-    live = await read_live(job.world.cluster, job.world.clock, (entry.ref for entry in step.entries))
-    going = frozenset(pending) | job.deleted
-    going_now: list[LedgerEntry] = []
-    for entry in step.entries:
-        reason = await why_kept(entry, job.world, going)
-        if reason:
-            job.objects.append(Undone(entry.ref, "keep", Verdict.SKIP, reason))
-            pending.pop(entry.ref)
-            continue
-        going_now.append(entry)
-        if entry.ref.kind == kinds.SUBSCRIPTION and entry.created:
-            await _note_csv(job, entry, dig(live.objects.get(entry.ref), "status", "installedCSV"), pending)
-    _warn_of_pools(job, going_now, live.objects)
-    results = await undo_step(
-        going_now,
-        job.means,
-        CLEAN,
-        limit_s=step.limit_s,
-        also_gone=nads_of(step, live.objects, job.before.plan.shares),
-        dry_run=job.dry_run,
-    )
-    job.objects.extend(_undone(item) for item in results)
-    job.deleted |= {item.ref for item in results if item.action == "delete"}
-    for entry in going_now:
-        pending.pop(entry.ref, None)
-    return all(item.verdict is not Verdict.FAIL for item in results)
-
-
-def _undone(result: Undo) -> Undone:
-    return Undone(result.ref, result.action, result.verdict, result.reason, result.left)
-
-
-async def _note_csv(job: _Job, entry: LedgerEntry, csv: str | None, pending: dict[Ref, LedgerEntry]) -> None:
-    """Put the CSV that a subscription of ours installed into the ledger, before the subscription is gone."""
-    if not csv:
-        return
-    ref = Ref(kinds.CLUSTER_SERVICE_VERSION, entry.ref.namespace, csv)
-    live = (await read_live(job.world.cluster, job.world.clock, [ref])).objects.get(ref)
-    if live is None:
-        return
-    uid = str(live["metadata"]["uid"])
-    made = LedgerEntry(ref, created=True, uid=uid, fields=(), fabrics=entry.fabrics, order=0, stage=entry.stage)
-    pending[ref] = made if job.dry_run else await job.store.record_intention(made)
-
-
-def _warn_of_pools(job: _Job, going: list[LedgerEntry], live: Mapping[Ref, KubeObject]) -> None:
-    """nv-ipam's definitions go with the policy that brought them, and every pool of anybody with them."""
-    for entry in going:
-        obj = live.get(entry.ref)
-        if entry.ref.kind == kinds.NIC_CLUSTER_POLICY and entry.created and dig(obj, "spec", "nvIpam"):
-            job.notes.append(
-                f"{entry.ref} brought nv-ipam: its IPPool and CIDRPool definitions go with it, and every pool there is"
-            )
 
 
 async def _write_rest(job: _Job, rest: Prepared) -> bool:
@@ -296,15 +212,15 @@ async def _write_rest(job: _Job, rest: Prepared) -> bool:
         dry_run=job.dry_run,
         owners={item.ref: item.fabrics for item in rest.manifests.items},
     )
-    writer = Writer(stage, job.means)
+    writer = Writer(stage, job.undoing.means)
     for _, change in rest.changes.items:
         if change.ref not in known or change.action in {Action.UNCHANGED, Action.CREATE}:
             continue
         try:
             written = await writer.write(change)
         except (WriteConflict, ObjectRefused) as error:
-            job.objects.append(Undone(change.ref, "update", Verdict.FAIL, error.message))
+            job.undoing.objects.append(Undone(change.ref, "update", Verdict.FAIL, error.message))
             return False
         if written.write is not None:
-            job.objects.append(Undone(change.ref, "update", Verdict.PASS, "shared with fabrics that stay"))
+            job.undoing.objects.append(Undone(change.ref, "update", Verdict.PASS, "shared with fabrics that stay"))
     return True

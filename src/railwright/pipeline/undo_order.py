@@ -84,6 +84,11 @@ def steps_of(entries: Iterable[LedgerEntry]) -> tuple[Step, ...]:
     return (*steps, Step(_OTHERS[0], tuple(left), _OTHERS[1]))
 
 
+def undo_steps() -> tuple[str, ...]:
+    """Name the steps in order."""
+    return tuple(step.name for step in steps_of(()))
+
+
 def nads_of(step: Step, live: Mapping[Ref, KubeObject], shares: Iterable[Share]) -> tuple[Ref, ...]:
     """
     Name the NADs that operators made for the networks of a step.

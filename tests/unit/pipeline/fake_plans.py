@@ -84,7 +84,15 @@ def a_plan(*names, refused=(), refused_nodes=(), stages=STAGES) -> Plan:
         for node in NODES
     )
     return Plan(
-        basis=Basis("fake", True, Platform.OPENSHIFT, Topology.STANDARD, "4.20.1", "v1.33.5", facts_known=True),
+        basis=Basis(
+            "fake",
+            simulated=True,
+            platform=Platform.OPENSHIFT,
+            topology=Topology.STANDARD,
+            openshift_version="4.20.1",
+            kubernetes_version="v1.33.5",
+            facts_known=True,
+        ),
         fabrics=fabrics,
         stages=stages,
         shares=tuple(_network_share(name) for name in names),
@@ -152,8 +160,9 @@ def manifests_for(names) -> tuple[Manifest, ...]:
         if known is not None:
             labels = {**known.obj["metadata"]["labels"], **item.obj["metadata"]["labels"]}
             obj = an_object(item.ref.kind, item.ref.name, labels=labels)
-            item = replace(item, obj=obj, fabrics=(*known.fabrics, *item.fabrics))
-        merged[item.ref] = item
+            merged[item.ref] = replace(item, obj=obj, fabrics=(*known.fabrics, *item.fabrics))
+        else:
+            merged[item.ref] = item
     return tuple(merged.values())
 
 

@@ -1,0 +1,104 @@
+"""Undo ledger entries step by step: what others still need stays, what was deleted is waited for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from railwright.apply.means import Means
+from railwright.apply.model import LedgerEntry
+from railwright.apply.undo import undo_step
+from railwright.core import kinds
+from railwright.core.ids import StageName
+from railwright.core.objects import KubeObject, Ref, dig
+from railwright.core.verdicts import Verdict
+from railwright.pipeline.live import read_live
+from railwright.pipeline.model import Undone
+from railwright.pipeline.still_used import why_kept
+from railwright.pipeline.undo_order import nads_of, steps_of
+from railwright.plan.model import Share
+from railwright.ports.world import World
+
+
+@dataclass
+class Undoing:
+    """
+    Entries on their way out.
+
+    Attributes:
+        stage: how it is called in events.
+        shares: of the plan that the entries were made by: they name the NADs that operators made.
+        pending: what is still to be undone; a subscription adds the CSV that it installed.
+        objects: what became of each entry, in order.
+    """
+
+    world: World
+    means: Means
+    stage: StageName
+    shares: tuple[Share, ...]
+    dry_run: bool
+    pending: dict[Ref, LedgerEntry]
+    objects: list[Undone] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    deleted: set[Ref] = field(default_factory=set)
+
+    async def step(self, name: str) -> bool:
+        """
+        Undo what is pending of one step.
+
+        Returns:
+            Whether all of it went, so that the next one may follow.
+        """
+        step = next(item for item in steps_of(self.pending.values()) if item.name == name)
+        if not step.entries:
+            return True
+        refs = [entry.ref for entry in step.entries]
+        live = (await read_live(self.world.cluster, self.world.clock, refs)).objects
+        going = await self._without_kept(step.entries)
+        for entry in going:
+            await self._look_at(entry, live.get(entry.ref))
+        results = await undo_step(
+            going,
+            self.means,
+            self.stage,
+            limit_s=step.limit_s,
+            also_gone=nads_of(replace(step, entries=going), live, self.shares),
+            dry_run=self.dry_run,
+        )
+        self.objects += [Undone(item.ref, item.action, item.verdict, item.reason, item.left) for item in results]
+        self.deleted |= {item.ref for item in results if item.action == "delete"}
+        for entry in going:
+            self.pending.pop(entry.ref, None)
+        return all(item.verdict is not Verdict.FAIL for item in results)
+
+    async def _without_kept(self, entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
+        """Leave out what others need, and say so."""
+        going = []
+        leaving = frozenset(self.pending) | self.deleted
+        for entry in entries:
+            reason = await why_kept(entry, self.world, leaving)
+            if reason:
+                self.objects.append(Undone(entry.ref, "keep", Verdict.SKIP, reason))
+                self.pending.pop(entry.ref)
+            else:
+                going.append(entry)
+        return tuple(going)
+
+    async def _look_at(self, entry: LedgerEntry, obj: KubeObject | None) -> None:
+        """Do what has to be done before an object goes."""
+        if obj is None or not entry.created:
+            return
+        if entry.ref.kind == kinds.SUBSCRIPTION:
+            await self._note_csv(entry, str(dig(obj, "status", "installedCSV", default="")))
+        if entry.ref.kind == kinds.NIC_CLUSTER_POLICY and dig(obj, "spec", "nvIpam"):
+            self.notes.append(
+                f"{entry.ref} brought nv-ipam: its IPPool and CIDRPool definitions go with it, and every pool there is"
+            )
+
+    async def _note_csv(self, entry: LedgerEntry, csv: str) -> None:
+        """Put the CSV that a subscription of ours installed into the ledger, before the subscription is gone."""
+        ref = Ref(kinds.CLUSTER_SERVICE_VERSION, entry.ref.namespace, csv)
+        live = (await read_live(self.world.cluster, self.world.clock, [ref])).objects.get(ref) if csv else None
+        if live is None:
+            return
+        uid = str(live["metadata"]["uid"])
+        made = LedgerEntry(ref, created=True, uid=uid, fields=(), fabrics=entry.fabrics, order=0, stage=entry.stage)
+        self.pending[ref] = made if self.dry_run else await self.means.ledger.record_intention(made)
