@@ -35,12 +35,21 @@ def _machine(machine: Machine) -> list[str]:
     for nic in machine.nics:
         if nic.master and nic.master not in names:
             found.append(f"{where}: {nic.netdev} has master {nic.master}, which is not there")
+        if nic.sm_lid and not nic.carrier and nic.lid:
+            found.append(f"{where}: {nic.netdev} has a LID without carrier")
         if len(nic.netdev) > 15:
             found.append(f"{where}: network device name {nic.netdev} is longer than 15 characters")
     for item in machine.virtuals:
         found += [
             f"{where}: {item.name} lies on {lower}, which is not there" for lower in item.lowers if lower not in names
         ]
+    infiniband = {nic.netdev for nic in machine.nics if nic.is_ib}
+    found += [
+        f"{where}: {item.name} ({item.kind}) cannot lie on InfiniBand port {lower}"
+        for item in machine.virtuals
+        for lower in item.lowers
+        if lower in infiniband
+    ]
     if machine.default_route not in names:
         found.append(f"{where}: the default route goes through {machine.default_route}, which is not there")
     return found

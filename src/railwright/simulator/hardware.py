@@ -88,7 +88,7 @@ class Machine:
         "VARIANT_ID=coreos",
     )
     kernel_arguments: str = "BOOT_IMAGE=(hd0,gpt3)/ostree/rhcos root=UUID=0 rw ignition.platform.id=metal"
-    modules: tuple[str, ...] = ("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "nfs", "ice", "irdma")
+    modules: tuple[str, ...] = ("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "nfs", "ice")
     secure_boot: bool = False
     routes_readable: bool = True
     readable: bool = True

@@ -127,6 +127,7 @@ class Store:
         self._check_guard(ref, live, dig(change, "metadata", "resourceVersion"))
         part = {key: value for key, value in change.items() if (key == "status") == status}
         body = merged(live, part)
+        body["metadata"] = dict(body["metadata"])
         for key in ("resourceVersion", "uid", "creationTimestamp", "generation", "managedFields"):
             if key in live["metadata"]:
                 body["metadata"][key] = live["metadata"][key]

@@ -111,7 +111,7 @@ def rail_without_carrier(draft: Draft) -> Draft:
         if machine is not last:
             return machine
         old = [nic for nic in machine.nics if nic.is_rail][2]
-        return _swap(machine, old, replace(old, carrier=False))
+        return _swap(machine, old, replace(old, carrier=False, lid=0))
 
     return on_gpu_nodes(draft, change)
 

@@ -132,7 +132,7 @@ def helm_phases() -> tuple[Phase, ...]:
     discovery = thing(
         "nfd.openshift.io/v1", "NodeFeatureDiscovery", "nfd", "node-feature-discovery", spec={"operand": {}}
     )
-    return (Phase("helm", tuple(made), 60), Phase("helm", (discovery,), 60))
+    return (Phase("helm", tuple(made), 120), Phase("helm", (discovery,), 300))
 
 
 def _controller(name: str, place: str, image: str) -> KubeObject:
