@@ -156,9 +156,10 @@ def _follow_openvswitch(tracer: _Tracer) -> None:
     for port in _openvswitch_ports(tracer.netdevs):
         ends, _ = _ends(port, tracer.netdevs)
         for path in ends:
-            if tracer.netdevs[path[-1]].pci is not None:
-                tracer.follow("cluster network (Open vSwitch)", port)
-                break
+            pci = tracer.netdevs[path[-1]].pci
+            if pci is not None:
+                carrier = tracer.parent_of.get(pci, pci)
+                tracer.carried[Carried("cluster network (Open vSwitch)", (OVS_DATAPATH, *path), carrier)] = None
 
 
 def _openvswitch_ports(netdevs: Mapping[NetDevice, NetDeviceFacts]) -> tuple[NetDevice, ...]:
@@ -202,7 +203,7 @@ def _below(netdev: NetDeviceFacts, netdevs: Mapping[NetDevice, NetDeviceFacts]) 
     """Name what a device lies on: its lowers, what it is master of, and for Open vSwitch every port of the datapath."""
     ports = sorted(name for name, other in netdevs.items() if other.master == netdev.name)
     found = dict.fromkeys((*netdev.lowers, *ports))
-    if netdev.kind == _OPENVSWITCH or netdev.name == OVS_DATAPATH or (not found and not netdev.kind):
+    if netdev.kind == _OPENVSWITCH or netdev.name == OVS_DATAPATH:
         found |= dict.fromkeys(_openvswitch_ports(netdevs))
     found.pop(netdev.name, None)
     return tuple(found)
