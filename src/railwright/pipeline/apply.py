@@ -5,12 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from railwright.apply.ledger import LedgerStore
+from railwright.apply.means import Means
 from railwright.apply.model import StageChanges, StageNote, StageRecord
 from railwright.apply.stage import StageInterrupted
 from railwright.apply.stage import apply as apply_stage
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
-from railwright.core.errors import ClusterError, UsageError
+from railwright.core.errors import ClusterError, StageError, UsageError
 from railwright.core.ids import StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
@@ -20,12 +21,16 @@ from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.prepare import prepare
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.runs import Run, risk_question, runs_of, stage_changes, take_over_question
+from railwright.pipeline.undo_order import undo_steps
+from railwright.pipeline.undoing import Undoing
+from railwright.pipeline.unwanted import removal_question, unwanted
 from railwright.plan.model import VERIFIED, Plan, Refusal
 from railwright.ports.approval import Approval
 from railwright.ports.progress import Note, Progress, StageEnded, StageStarted
 from railwright.ports.world import World
 
 VERIFY_MISSING = "verify is not built yet"
+UNWANTED = StageName("no-longer-wanted")
 _QUICK_S = 5.0
 """Facts are still fresh after a stage that wrote nothing and took no longer than this."""
 
@@ -45,6 +50,7 @@ class _Job:
     records: list[StageRecord] = field(default_factory=list)
     refusals: tuple[Refusal, ...] = ()
     refused_nodes: dict[str, Refusal] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 async def apply_fabrics(
@@ -101,7 +107,7 @@ async def apply_fabrics(
         refusals=job.refusals,
         refused_nodes=tuple(job.refused_nodes.values()),
         warnings=plan.warnings,
-        notes=prepared.problems,
+        notes=(*prepared.problems, *job.notes),
         interrupted=interrupted,
     )
 
@@ -114,7 +120,7 @@ async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> No
         before = values_before(prepared.snapshot)
         for intent in job.intents:
             await job.store.note_fabric(intent.name, intent.document, before)
-    fresh = True
+    fresh = not await _remove_unwanted(job, prepared)
     for run in runs:
         if not fresh:
             prepared = await prepare(job.world, job.intents, job.catalog, job.progress)
@@ -132,6 +138,41 @@ async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> No
         if record.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
             return
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
+
+
+async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
+    """
+    Remove what the plan no longer wants, before what takes its place is written.
+
+    Returns:
+        Whether the cluster was changed.
+
+    Raises:
+        Refused: a risk was not confirmed.
+        StageError: something does not go.
+    """
+    entries = unwanted(prepared.ledger, prepared)
+    if not entries:
+        return False
+    if job.dry_run:
+        job.notes.append("no longer wanted, would be removed: " + ", ".join(str(entry.ref) for entry in entries))
+        return False
+    question = removal_question(entries, prepared)
+    if question is not None and not job.approval.approve(question):
+        raise not_confirmed(question.what, ())
+    world = job.world
+    means = Means(world.cluster, world.node, world.clock, job.progress, job.store, node_script())
+    pending = {entry.ref: entry for entry in entries}
+    undoing = Undoing(world, means, UNWANTED, prepared.plan.shares, dry_run=False, pending=pending)
+    for step in undo_steps():
+        if not await undoing.step(step):
+            failed = next(item for item in undoing.objects if item.verdict is Verdict.FAIL)
+            raise StageError(
+                f"{failed.ref} is no longer wanted and does not go: {failed.reason}",
+                hint="run the same command again once it is gone",
+            )
+    job.notes += [f"no longer wanted: {item.ref}: {item.action}" for item in undoing.objects]
+    return True
 
 
 async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:

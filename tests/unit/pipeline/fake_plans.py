@@ -166,6 +166,9 @@ def manifests_for(names) -> tuple[Manifest, ...]:
     return tuple(merged.values())
 
 
+manifests_in_use = manifests_for
+
+
 def a_world() -> World:
     cluster = FakeCluster()
     for node in NODES:
@@ -198,7 +201,7 @@ def planned(monkeypatch, make_plan: Callable[..., Plan] = a_plan) -> list[Plan]:
         names = tuple(intent.name for intent in intents)
         plan = make_plan(*names)
         made.append(plan)
-        items = manifests_for(names) if not plan.is_refused else ()
+        items = manifests_in_use(names) if not plan.is_refused else ()
         live = {item.ref: world.cluster.find(item.ref) for item in items if world.cluster.find(item.ref)}
         changes = compare(items, live, known_refs(ledger, live), taken=taken_by_ref(ledger))
         return Prepared(intents, a_snapshot(), plan, Manifests(items), changes, ledger)

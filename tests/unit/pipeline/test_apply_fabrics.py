@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from unit.apply.fake_world import Answering, FakeCluster, Killed, Seeing, content
 from unit.apply.stage_builders import speaking_judges
-from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_world, an_intent, planned
+from unit.pipeline import fake_plans
+from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_world, an_intent, manifests_for, planned
 
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, Refused, UsageError
@@ -179,6 +182,53 @@ async def test_a_second_fabric_keeps_the_first_ones_share(monkeypatch):
     await run(world, EAST)
     await run(world, WEST)
     assert set(world.cluster.find(NIC)["spec"]) == {"east", "west"}
+
+
+async def renamed_network(monkeypatch, world, name) -> None:
+    """Let the plan want networks of another name from now on."""
+
+    def renamed(names):
+        items = manifests_for(names)
+        return tuple(
+            replace(item, obj={**item.obj, "metadata": {**item.obj["metadata"], "name": name}})
+            if item.ref.kind == kinds.MACVLAN_NETWORK
+            else item
+            for item in items
+        )
+
+    monkeypatch.setattr(fake_plans, "manifests_in_use", renamed)
+
+
+async def test_what_the_plan_no_longer_wants_is_removed(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    await run(world)
+    await renamed_network(monkeypatch, world, "another")
+    record = await run(world)
+    networks = {ref.name for ref in world.cluster.store.objects if ref.kind == kinds.MACVLAN_NETWORK}
+    assert (record.exit_code, networks) == (0, {"another"})
+    assert any("east-rail0" in note for note in record.notes)
+
+
+async def test_nothing_is_removed_from_under_a_node_that_is_left_out(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    await run(world)
+    planned(monkeypatch, lambda *names: a_plan(*names, refused_nodes=(a_refusal(node=NODES[1]),)))
+    await renamed_network(monkeypatch, world, "another")
+    await run(world)
+    networks = {ref.name for ref in world.cluster.store.objects if ref.kind == kinds.MACVLAN_NETWORK}
+    assert networks == {"another", "east-rail0"}
+
+
+async def test_a_dry_run_says_what_would_be_removed(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+    await run(world)
+    await renamed_network(monkeypatch, world, "another")
+    record = await run(world, dry_run=True)
+    assert "east-rail0" in record.notes[-1]
+    assert Ref(kinds.MACVLAN_NETWORK, "", "east-rail0") in world.cluster.store.objects
 
 
 async def test_an_unreachable_cluster_is_an_error_and_the_lease_is_not_the_reason(monkeypatch):

@@ -1,0 +1,50 @@
+"""
+What earlier applies made and the plan no longer wants: rails that are gone from the file, another method's networks.
+
+Only with a plan that leaves no node out: what a refused node still uses is missing from the plan as well, and must
+not be taken from under it. Operators, namespaces and node labels stay in any case, until clean.
+"""
+
+from railwright.apply.model import Ledger, LedgerEntry
+from railwright.core import kinds
+from railwright.core.risk import Risk
+from railwright.pipeline.model import Prepared
+from railwright.pipeline.runs import pods_on
+from railwright.ports.approval import Question
+
+_STAY = frozenset(
+    {
+        kinds.NAMESPACE,
+        kinds.NODE,
+        kinds.INSTALL_PLAN,
+        kinds.SUBSCRIPTION,
+        kinds.OPERATOR_GROUP,
+        kinds.CLUSTER_SERVICE_VERSION,
+    }
+)
+
+
+def unwanted(ledger: Ledger, prepared: Prepared) -> tuple[LedgerEntry, ...]:
+    """Find entries that no fabric wants any more."""
+    if any(node.refused and node.was_admitted for node in prepared.plan.nodes):
+        return ()
+    wanted = {item.ref for item in prepared.manifests.items}
+    return tuple(entry for ref, entry in ledger.entries.items() if ref not in wanted and ref.kind not in _STAY)
+
+
+def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Question | None:
+    """Ask before removing what may hurt; None when nothing of it does."""
+    stages = {stage.name: stage for stage in prepared.plan.stages}
+    touched = [stages[entry.stage] for entry in entries if entry.stage in stages]
+    risk = max((stage.risk for stage in touched), key=lambda item: item.rank, default=Risk.NONE)
+    if risk is Risk.NONE:
+        return None
+    nodes = prepared.plan.admitted
+    names = ", ".join(str(entry.ref) for entry in entries)
+    return Question(
+        risk=risk,
+        what=f"removes what the plan no longer wants: {names}",
+        nodes=nodes,
+        expected_s=max(stage.expected_s for stage in touched),
+        details=pods_on(nodes, prepared),
+    )
