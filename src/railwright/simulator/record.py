@@ -4,6 +4,7 @@ Print the node record of a simulated node, from its hardware and from what opera
 The format is the one of railwright.facts.sources. Pure: machine and objects in, text out.
 """
 
+import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -78,14 +79,13 @@ def _running(machine: Machine, world: Objects) -> _Running:
     rendered = find(world, MACHINE_CONFIG, str(dig(node, "metadata", "annotations", CURRENT, default="")))
     arguments = " ".join([machine.kernel_arguments, *dig(rendered, "spec", "kernelArguments", default=[])])
     files = dig(rendered, "spec", "config", "storage", "files", default=())
-    texts = [unquote(str(dig(item, "contents", "source", default=""))) for item in files]
+    texts = [_file_text(str(dig(item, "contents", "source", default=""))) for item in files]
     state = next((obj for obj in of_kind(world, SRIOV_NETWORK_NODE_STATE) if name_of(obj) == machine.name), None)
     interfaces = dig(state, "status", "interfaces", default=())
     names = {item["name"] for item in dig(gpu, "spec", "containers", default=())}
     return _Running(
         kernel_arguments=arguments,
-        unlimited_memlock=any("memlock=-1:-1" in text for text in texts)
-        or any("bWVtbG9jaz0tMTotMQ" in text for text in texts),
+        unlimited_memlock=any("memlock=-1:-1" in text for text in texts),
         mlx5_version=_doca_version(doca) if doca is not None else "",
         gpu_driver=_gpu_driver(gpu) if gpu is not None else "",
         peermem="nvidia-peermem-ctr" in names,
@@ -93,6 +93,17 @@ def _running(machine: Machine, world: Objects) -> _Running:
         mtu={str(item["name"]): int(item["mtu"]) for item in interfaces if item.get("mtu")},
         rdma_mode=str(dig(state, "spec", "system", "rdmaMode", default="shared")),
     )
+
+
+def _file_text(source: str) -> str:
+    """Read the data URL of a file in a MachineConfig; empty when it is none."""
+    head, _, body = source.partition(",")
+    if not head.startswith("data:"):
+        return ""
+    try:
+        return base64.b64decode(body).decode() if head.endswith(";base64") else unquote(body)
+    except ValueError:
+        return ""
 
 
 def _doca_version(pod: KubeObject) -> str:

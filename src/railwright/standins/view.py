@@ -75,11 +75,11 @@ def of_kind(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[K
     return _living({ref: obj for ref, obj in known.items() if ref.kind == kind}, namespace)
 
 
-def with_leaving(world: Objects, kind: Kind, namespace: str) -> tuple[KubeObject, ...]:
-    """List objects of one kind and namespace, with those that are being deleted."""
+def everything(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
+    """List objects of one kind, with those that are being deleted."""
     known = world.objects
     pool = known.by_kind.get(kind, {}) if isinstance(known, KindIndex) else known
-    return tuple(pool[ref] for ref in sorted(pool) if ref.kind == kind and ref.namespace == namespace)
+    return tuple(pool[ref] for ref in sorted(pool) if ref.kind == kind and namespace in {None, ref.namespace})
 
 
 def find(world: Objects, kind: Kind, name: str, namespace: str = "") -> KubeObject | None:

@@ -5,6 +5,7 @@ Source: reference/six-configurations.md, 1.7; a reboot of a server with eight GP
 """
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -44,13 +45,16 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
 
 
 def _pool(world: Objects, pool: KubeObject, now: datetime) -> list[Write]:
-    rendered = _rendered(world, pool)
+    parts = _parts(world, pool)
+    rendered = _rendered(pool, parts)
     name = name_of(rendered)
     writes: list[Write] = []
     if find(world, MACHINE_CONFIG, name) is None:
         writes.append(create(rendered))
-    if dig(pool, "spec", "configuration", "name") != name:
-        writes += merge(pool, {"spec": {"configuration": {"name": name}}})
+    api = MACHINE_CONFIG.api_version
+    source = [{"apiVersion": api, "kind": "MachineConfig", "name": name_of(item)} for item in parts]
+    wanted = {"name": name, "source": source}
+    writes += merge(pool, {"spec": {"configuration": wanted}})
     members = pool_nodes(world, pool)
     done = [node for node in members if _mark(node, CURRENT) == name and _mark(node, STATE) == "Done"]
     busy = [node for node in members if _mark(node, STATE) == "Working"]
@@ -60,7 +64,7 @@ def _pool(world: Objects, pool: KubeObject, now: datetime) -> list[Write]:
     waiting = [node for node in members if node not in done and node not in busy]
     if waiting and not busy and not paused:
         writes += _begin(waiting[0], name, now)
-    return [*writes, *_report(pool, name, members, done, paused=paused, now=now)]
+    return [*writes, *_report(pool, wanted, members, done, paused=paused, now=now)]
 
 
 def pool_nodes(world: Objects, pool: KubeObject) -> list[KubeObject]:
@@ -83,14 +87,17 @@ def pool_nodes(world: Objects, pool: KubeObject) -> list[KubeObject]:
     return members
 
 
-def _rendered(world: Objects, pool: KubeObject) -> KubeObject:
-    """Merge the pool's MachineConfigs in the order of their names."""
+def _parts(world: Objects, pool: KubeObject) -> list[KubeObject]:
     selector = dig(pool, "spec", "machineConfigSelector", default={})
-    parts = [
+    return [
         item
         for item in of_kind(world, MACHINE_CONFIG)
         if not name_of(item).startswith("rendered-") and term_matches(labels_of(item), selector)
     ]
+
+
+def _rendered(pool: KubeObject, parts: list[KubeObject]) -> KubeObject:
+    """Merge the pool's MachineConfigs in the order of their names."""
     arguments: list[str] = []
     files: dict[str, Any] = {}
     for item in parts:
@@ -146,11 +153,16 @@ def _ready_condition(status: str, reason: str, now: datetime) -> list[dict[str, 
 
 
 def _report(
-    pool: KubeObject, name: str, members: list[KubeObject], done: list[KubeObject], *, paused: bool, now: datetime
+    pool: KubeObject,
+    wanted: Mapping[str, Any],
+    members: list[KubeObject],
+    done: list[KubeObject],
+    *,
+    paused: bool,
+    now: datetime,
 ) -> list[Write]:
     updated = len(done) == len(members)
     updating = not updated and not paused
-    sources = [{"apiVersion": MACHINE_CONFIG.api_version, "kind": "MachineConfig", "name": name}]
     status: dict[str, Any] = {
         "observedGeneration": dig(pool, "metadata", "generation", default=1),
         "machineCount": len(members),
@@ -160,7 +172,7 @@ def _report(
         "degradedMachineCount": 0,
     }
     if updated:
-        status["configuration"] = {"name": name, "source": sources}
+        status["configuration"] = dict(wanted)
     flags = {
         "Updated": updated,
         "Updating": updating,

@@ -24,6 +24,7 @@ from railwright.standins.operators import NETWORK, SRIOV, is_running, running_na
 from railwright.standins.view import (
     create,
     delete,
+    everything,
     find,
     merge,
     name_of,
@@ -31,7 +32,6 @@ from railwright.standins.view import (
     owned_by,
     set_status,
     short_hash,
-    with_leaving,
 )
 
 RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
@@ -125,13 +125,25 @@ def react_sriov(world: Objects, now: datetime) -> tuple[Write, ...]:
     """Make and remove the NADs of SriovNetworks and SriovIBNetworks of the operator's namespace."""
     del now
     namespace = running_namespace(world, SRIOV)
-    if namespace is None or "nad-missing" in world.troubles:
+    if namespace is None:
+        return _let_go(world)
+    if "nad-missing" in world.troubles:
         return ()
     writes: list[Write] = []
     for kind in (SRIOV_NETWORK, SRIOV_IB_NETWORK):
-        for network in with_leaving(world, kind, namespace):
+        for network in everything(world, kind, namespace):
             writes += _sriov(world, network)
     return tuple(writes)
+
+
+def _let_go(world: Objects) -> tuple[Write, ...]:
+    """Take the finalizer off SriovNetworks, as the operator does when it is stopped; SriovIBNetworks keep theirs."""
+    held = [
+        item
+        for item in everything(world, SRIOV_NETWORK)
+        if FINALIZER in dig(item, "metadata", "finalizers", default=())
+    ]
+    return tuple(write for item in held for write in merge(item, {"metadata": {"finalizers": None}}))
 
 
 def _sriov(world: Objects, network: KubeObject) -> tuple[Write, ...]:

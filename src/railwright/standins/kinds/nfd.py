@@ -74,7 +74,7 @@ def _conditions(now: datetime) -> list[dict[str, str]]:
     stamp = rfc3339(now)
     states = {"Available": "True", "Upgradeable": "True", "Progressing": "False", "Degraded": "False"}
     return [
-        {"type": kind, "status": status, "lastTransitionTime": stamp, "reason": "", "message": ""}
+        {"type": kind, "status": status, "lastTransitionTime": stamp, "reason": "AsExpected", "message": ""}
         for kind, status in states.items()
     ]
 

@@ -70,7 +70,7 @@ def _group(world: Objects, group: KubeObject, now: datetime) -> tuple[Write, ...
         {
             "type": "MultipleOperatorGroup",
             "status": wanted,
-            "reason": "MultipleOperatorGroupsFound" if many else "",
+            "reason": "MultipleOperatorGroupsFound" if many else "SingleOperatorGroup",
             "message": "Multiple OperatorGroup found in the same namespace" if many else "",
             "lastTransitionTime": rfc3339(now),
         }
