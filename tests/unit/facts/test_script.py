@@ -1,0 +1,219 @@
+"""The node script, run for real by every shell that is here, on a made-up /proc and /sys."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from railwright.facts.node_record import parse_node_record
+from railwright.facts.script import node_script
+
+SHELLS = [words for words in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "ash"]) if shutil.which(words[0])]
+IP = r"""#!/bin/sh
+case "$*" in
+'-o addr show') printf '%s\n' '4: br-ex    inet 10.0.0.20/24 scope global br-ex\       valid_lft forever' ;;
+'-o -d link show') printf '%s\n' \
+  '4: br-ex: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 promiscuity 0 \    openvswitch addrgenmode none' \
+  '5: bond0.120@bond0: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 \    vlan protocol 802.1Q id 120 <REORDER_HDR>' ;;
+'-o -4 route show table all') printf '%s\n' 'default via 10.0.0.1 dev br-ex' 'local 10.0.0.20 dev br-ex table local' ;;
+esac
+"""
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+
+
+def pci_device(sys: Path, path: str, **files: str) -> Path:
+    folder = sys / "devices" / path
+    for name, text in files.items():
+        put(folder / name, text + "\n")
+    link(sys / "bus/pci/devices" / folder.name, folder)
+    return folder
+
+
+def netdev(sys: Path, name: str, *, device: Path | None = None, lowers: tuple[str, ...] = (), **files: str) -> Path:
+    folder = (device or sys / "devices/virtual") / "net" / name
+    for key, text in {"type": "1", "mtu": "1500", "operstate": "up", **files}.items():
+        put(folder / key, text + "\n")
+    if device is not None:
+        link(folder / "device", device)
+    for lower in lowers:
+        link(folder / f"lower_{lower}", sys / "class/net" / lower)
+    link(sys / "class/net" / name, folder)
+    return folder
+
+
+def a_machine(top: Path) -> Path:
+    """A node: GPU and ConnectX with a virtual function below one switch, uplink over br-ex, VLAN and bond."""
+    proc, root, sys = top / "proc", top / "root", top / "root/sys"
+    put(proc / "2/comm", "kthreadd\n")
+    put(proc / "77/comm", "crio\n")
+    put(proc / "77/limits", "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  8388608  8388608  bytes\n")
+    for process in ("self", "1"):
+        link(proc / process / "ns/net", Path("net:[4026531840]"))
+    link(proc / "1/root", root)
+    put(proc / "1/mounts", "overlay /a overlay rw 0 0\n10.1.0.9:/e /data nfs4 rw,addr=10.1.0.9 0 0\n")
+    put(proc / "self/net/route", "Iface\tDestination\nbr-ex\t00000000\t0100000A\t0003\t0\t0\t48\t00000000\t0\t0\t0\n")
+    put(proc / "cmdline", "quiet iommu=pt\n")
+    put(proc / "modules", "mlx5_core 2158592 1 mlx5_ib, Live 0x0\n")
+    put(root / "etc/os-release", 'ID="rhcos"\n')
+    put(sys / "module/ib_core/parameters/netns_mode", "N\n")
+    switch = "pci0000:16/0000:16:01.0/0000:17:00.0"
+    ids = {"vendor": "0x15b3", "device": "0x1021", "class": "0x020000", "numa_node": "0"}
+    pci_device(sys, f"{switch}/0000:18:00.0/0000:19:00.0", vendor="0x10de", device="0x2335", **{"class": "0x030200"})
+    pci_device(sys, "pci0000:00/0000:00:1f.0", vendor="0x8086", device="0x1b81", **{"class": "0x060100"})
+    nic = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.0", **ids, sriov_totalvfs="16", sriov_numvfs="1")
+    vf = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.2", **{**ids, "device": "0x101e"})
+    link(vf / "physfn", nic)
+    for name, device in (("mlx5_0", nic), ("mlx5_1", vf)):
+        folder = device / "infiniband" / name
+        put(folder / "node_guid", "a088:c203:00ab:cdef\n")
+        put(folder / "ports/1/state", "4: ACTIVE\n")
+        put(folder / "ports/1/link_layer", "Ethernet\n")
+        put(folder / "ports/1/rate", "400 Gb/sec (4X NDR)\n")
+        put(folder / "ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:c0a8:0105\n")
+        put(folder / "ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000\n")
+        put(folder / "ports/1/gid_attrs/types/0", "RoCE v2\n")
+        put(folder / "ports/1/gid_attrs/ndevs/0", "ens3f0np0\n")
+        link(folder / "device", device)
+        link(sys / "class/infiniband" / name, folder)
+    netdev(sys, "ens3f0np0", device=nic, speed="400000", carrier="1", phys_port_name="p0")
+    bond = netdev(sys, "bond0", lowers=("ens3f0np0",))
+    (bond / "bonding").mkdir()
+    vlan = netdev(sys, "bond0.120", lowers=("bond0",))
+    netdev(sys, "br-ex")
+    link(vlan / "master", netdev(sys, "ovs-system"))
+    put(sys / "class/nvme/nvme2/transport", "rdma\n")
+    put(sys / "class/nvme/nvme2/address", "traddr=10.1.0.30,trsvcid=4420\n")
+    (sys / "class/iscsi_session/session1").mkdir(parents=True)
+    put(sys / "class/iscsi_connection/connection1:0/address", "10.2.0.30\n")
+    put(top / "bin/ip", IP)
+    (top / "bin/ip").chmod(0o755)
+    return top
+
+
+def run(top: Path, shell: list[str], *, limit: int = 8192) -> str:
+    script = node_script().replace("/proc /host/proc /rootfs/proc", f"{top}/proc").replace("/host /rootfs", f"{top}/x")
+    script = script.replace("LIMIT=8192", f"LIMIT={limit}").replace("sys=/sys", f"sys={top}/root/sys")
+    script = script.replace("{proc:-/proc}", f"{{proc:-{top}/none}}")
+    done = subprocess.run(
+        shell,
+        input=script,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PATH": f"{top}/bin:{os.environ['PATH']}"},
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    return a_machine(tmp_path)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_every_shell_reads_the_same_node(machine, shell):
+    text = run(machine, shell)
+    hardware = parse_node_record(text)
+    assert hardware.netns_is_host is True
+    assert [(gpu.pci, gpu.root, gpu.pci_path[0]) for gpu in hardware.gpus] == [
+        ("0000:19:00.0", "pci0000:16", "0000:16:01.0")
+    ]
+    port, vf = hardware.ports
+    assert (port.netdev, port.rdma, port.rate_gbps, port.sriov_total_vfs, port.sriov_vfs, port.carrier) == (
+        "ens3f0np0",
+        "mlx5_0",
+        400.0,
+        16,
+        1,
+        True,
+    )
+    assert (vf.parent, vf.rdma, vf.gids) == ("0000:1a:00.0", "mlx5_1", ())
+    assert [(gid.index, gid.type, gid.netdev) for gid in port.gids] == [(0, "RoCE v2", "ens3f0np0")]
+    assert (hardware.memlock_limit, hardware.kernel_arguments) == ("8192", "quiet iommu=pt")
+    assert hardware.modules == {"mlx5_core": 1}
+    assert hardware.os_release == {"ID": "rhcos"}
+    kinds = {netdev.name: netdev.kind for netdev in hardware.netdevs}
+    assert kinds == {
+        "bond0": "bond",
+        "bond0.120": "vlan",
+        "br-ex": "openvswitch",
+        "ens3f0np0": "",
+        "ovs-system": "openvswitch",
+    }
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_what_the_script_prints_is_enough_to_follow_the_nodes_traffic(machine, shell):
+    hardware = parse_node_record(run(machine, shell))
+    assert hardware.uplinks_problem == ""
+    down = ("bond0.120", "bond0", "ens3f0np0")
+    assert [(item.what, item.path, item.pci) for item in hardware.carried] == [
+        ("default route (IPv4)", ("br-ex", *down), "0000:1a:00.0"),
+        ("cluster network (Open vSwitch)", ("ovs-system", *down), "0000:1a:00.0"),
+        ("NFS mount /data from 10.1.0.9", ("br-ex", *down), "0000:1a:00.0"),
+        ("NVMe-oF nvme2 (rdma)", ("br-ex", *down), "0000:1a:00.0"),
+        ("iSCSI session1", ("br-ex", *down), "0000:1a:00.0"),
+    ]
+
+
+def test_a_setting_of_the_container_runtime_beats_its_own_limit(machine):
+    put(machine / "root/etc/crio/crio.conf.d/10-custom", '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n')
+    assert parse_node_record(run(machine, ["sh"])).memlock_limit == "unlimited"
+
+
+def test_another_network_namespace_is_told_and_makes_uplinks_unknown(machine):
+    own = machine / "proc/self/ns/net"
+    own.unlink()
+    own.symlink_to("net:[4026532999]")
+    hardware = parse_node_record(run(machine, ["sh"]))
+    assert hardware.netns_is_host is False
+    assert not hardware.uplinks_known
+
+
+def test_a_container_with_a_process_1_of_its_own_does_not_pass_for_the_node(machine):
+    (machine / "proc/2/comm").write_text("bash\n")
+    hardware = parse_node_record(run(machine, ["sh"]))
+    assert hardware.netns_is_host is None
+    assert not hardware.uplinks_known
+    assert {"mounts", "route4"} <= {item.what for item in hardware.unseen}
+
+
+def test_a_section_that_is_too_long_is_cut_and_says_so(machine):
+    text = run(machine, ["sh"], limit=3)
+    hardware = parse_node_record(text)
+    assert len(hardware.netdevs) == 3
+    assert any(item.what == "net" and "more than 3 lines" in item.why for item in hardware.unseen)
+    assert "net could not be read (more than 3 lines)" in hardware.uplinks_problem
+
+
+def test_secure_boot_is_read_from_its_efi_variable(machine):
+    variable = machine / "root/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+    variable.parent.mkdir(parents=True)
+    variable.write_bytes(bytes([6, 0, 0, 0, 1]))
+    assert parse_node_record(run(machine, ["sh"])).secure_boot is True
+    variable.write_bytes(bytes([6, 0, 0, 0, 0]))
+    assert parse_node_record(run(machine, ["sh"])).secure_boot is False
+
+
+def test_the_script_writes_nothing(machine):
+    before = sorted((str(path), path.lstat().st_mtime_ns) for path in machine.rglob("*"))
+    run(machine, ["sh"])
+    assert before == sorted((str(path), path.lstat().st_mtime_ns) for path in machine.rglob("*"))
+
+
+def test_the_script_holds_no_redirection_to_a_file():
+    for line in node_script().splitlines():
+        code = line.partition(" # ")[0]
+        assert ">" not in code.replace(">/dev/null", "").replace("2>&1", "").replace("<REORDER_HDR>", ""), line
