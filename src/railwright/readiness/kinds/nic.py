@@ -35,6 +35,8 @@ _STATE_BY_SECTION: Mapping[tuple[str, ...], str] = {
     ("nicConfigurationOperator",): "state-nic-configuration-operator",
     ("spectrumXOperator",): "state-spectrum-x-operator",
 }
+_GIVEN_UP = "failed to"
+"""How the operator's messages begin when the policy itself, or something that it names, is at fault."""
 _DRIVER_LABELS = (
     "feature.node.kubernetes.io/system-os_release.ID",
     "feature.node.kubernetes.io/system-os_release.VERSION_ID",
@@ -84,6 +86,8 @@ def _sections(obj: KubeObject, companions: Companions, daemon_sets: tuple[KubeOb
             yield ready(said)
         elif state == "error":
             yield failed(f"{said}: {message or 'its message comes with the next status'}", message)
+        elif message.startswith(_GIVEN_UP):
+            yield failed(f"{said}: {message}", message)
         elif message:
             yield progressing(f"{said}: {message}")
         elif state == "ignore":

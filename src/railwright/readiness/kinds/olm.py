@@ -75,7 +75,7 @@ def judge_subscription(obj: KubeObject, companions: Companions, receipt: Receipt
         return judge_install_plan(install_plan, companions, None, now)
     if not current:
         return progressing(f"{ref_of(obj)}: OLM has not chosen a version yet", _catalog_trouble(obj))
-    found = csv or companions.get(kinds.CLUSTER_SERVICE_VERSION, current, _namespace(obj))
+    found = companions.get(kinds.CLUSTER_SERVICE_VERSION, current, _namespace(obj)) or csv
     if found is None:
         return progressing(f"{ref_of(obj)}: {current} is being installed")
     judgement = judge_csv(found, companions, None, now)
