@@ -31,6 +31,7 @@ from railwright.standins.view import (
     pods_of,
     rfc3339,
     set_status,
+    short_hash,
 )
 from railwright.standins.workloads import daemon_set
 
@@ -46,20 +47,41 @@ _DEPLOY = (
     "operator-validator",
     "client",
 )
+_GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 _OPERANDS = (
-    ("state-container-toolkit", "nvidia-container-toolkit-daemonset", "container-toolkit"),
-    ("state-operator-validation", "nvidia-operator-validator", "operator-validator"),
-    ("state-device-plugin", "nvidia-device-plugin-daemonset", "device-plugin"),
-    ("state-dcgm", "nvidia-dcgm", "dcgm"),
-    ("state-dcgm-exporter", "nvidia-dcgm-exporter", "dcgm-exporter"),
-    ("gpu-feature-discovery", "gpu-feature-discovery", "gpu-feature-discovery"),
-    ("state-node-status-exporter", "nvidia-node-status-exporter", "node-status-exporter"),
+    (
+        "state-container-toolkit",
+        "nvidia-container-toolkit-daemonset",
+        "nvidia-container-toolkit-ctr",
+        "container-toolkit",
+    ),
+    ("state-operator-validation", "nvidia-operator-validator", "nvidia-operator-validator", "operator-validator"),
+    ("state-device-plugin", "nvidia-device-plugin-daemonset", "nvidia-device-plugin", "device-plugin"),
+    ("state-dcgm", "nvidia-dcgm", "nvidia-dcgm-ctr", "dcgm"),
+    ("state-dcgm-exporter", "nvidia-dcgm-exporter", "nvidia-dcgm-exporter", "dcgm-exporter"),
+    ("gpu-feature-discovery", "gpu-feature-discovery", "gpu-feature-discovery", "gpu-feature-discovery"),
+    ("state-mig-manager", "nvidia-mig-manager", "nvidia-mig-manager", "mig-manager"),
+    (
+        "state-node-status-exporter",
+        "nvidia-node-status-exporter",
+        "nvidia-node-status-exporter",
+        "node-status-exporter",
+    ),
 )
+"""State, DaemonSet, container, and what its node selector ends with."""
+_MPS = ("nvidia-device-plugin-mps-control-daemon", "mps-control-daemon-ctr")
+"""Wants nodes labelled nvidia.com/mps.capable too: none, so it wants 0 pods and counts as ready."""
 DRIVER_VERSION = "580.95.05"
+LAST_APPLIED = "nvidia.com/last-applied-hash"
+"""Tells whether a DaemonSet is as it was rendered; what the API server adds to it does not count."""
 
 
 def react(world: Objects, now: datetime) -> tuple[Write, ...]:
-    """Bring labels, operands and status of the active ClusterPolicy one step on; a second one gets no status."""
+    """
+    Bring labels, operands and status of the active ClusterPolicy one step on; a second one gets no status.
+
+    DaemonSets that are not there yet do not count: for an instant after a create the policy says ready.
+    """
     namespace = running_namespace(world, GPU)
     policies = sorted(of_kind(world, CLUSTER_POLICY), key=lambda item: (created(item), name_of(item)))
     if namespace is None or not policies:
@@ -76,11 +98,11 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     names = set()
     for item in wanted:
         names.add(item["metadata"]["name"])
+        marks = {"metadata": {"annotations": {LAST_APPLIED: short_hash(item["spec"])}}}
+        body = {**item, "metadata": {**item["metadata"], **marks["metadata"]}}
         live = find(world, DAEMON_SET, item["metadata"]["name"], namespace)
-        if live is None:
-            writes += ensure(world, item)
-        elif differs(live["spec"]["template"], item["spec"]["template"]):
-            writes += merge(live, {"spec": {"template": item["spec"]["template"]}})
+        if live is None or differs(live, marks):
+            writes += ensure(world, body, change={**marks, "spec": {"template": item["spec"]["template"]}})
     for live in of_kind(world, DAEMON_SET, namespace):
         if name_of(live).startswith("nvidia-driver-daemonset") and name_of(live) not in names:
             writes.append(delete(live))
@@ -101,10 +123,11 @@ def _labels(node: KubeObject) -> tuple[Write, ...]:
     if not has_gpu:
         if "nvidia.com/gpu.present" not in labels:
             return ()
-        gone: dict[str, Any] = {f"nvidia.com/gpu.deploy.{item}": None for item in _DEPLOY}
+        gone: dict[str, Any] = {f"nvidia.com/gpu.deploy.{item}": None for item in (*_DEPLOY, "mig-manager")}
         return merge(node, {"metadata": {"labels": gone | {"nvidia.com/gpu.present": "false"}}})
     held_back = labels.get("nvidia.com/gpu.deploy.operands") == "false"
-    deploy = {f"nvidia.com/gpu.deploy.{item}": None if held_back else "true" for item in _DEPLOY}
+    wanted = (*_DEPLOY, "mig-manager") if labels.get("nvidia.com/mig.capable") == "true" else _DEPLOY
+    deploy = {f"nvidia.com/gpu.deploy.{item}": None if held_back else "true" for item in wanted}
     change = {
         "labels": {"nvidia.com/gpu.present": "true"} | deploy,
         "annotations": {"nvidia.com/gpu-driver-upgrade-enabled": "true"},
@@ -113,20 +136,23 @@ def _labels(node: KubeObject) -> tuple[Write, ...]:
 
 
 def _operands(world: Objects, namespace: str, policy: KubeObject, gpu_nodes: list[KubeObject]) -> list[KubeObject]:
-    tolerations = dig(policy, "spec", "daemonsets", "tolerations", default=[])
+    tolerations = dig(policy, "spec", "daemonsets", "tolerations", default=[_GPU_TOLERATION])
     made: list[KubeObject] = []
     if dig(policy, "spec", "driver", "enabled", default=True):
         versions = {labels_of(node).get(OSTREE_LABEL, "") for node in gpu_nodes}
         made += [_driver(world, namespace, policy, version, tolerations) for version in sorted(versions)]
-    for _, name, key in _OPERANDS:
+    for name, container, selector in (
+        *((name, container, {f"nvidia.com/gpu.deploy.{key}": "true"}) for _, name, container, key in _OPERANDS),
+        (*_MPS, {"nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/mps.capable": "true"}),
+    ):
         image = f"nvcr.io/nvidia/cloud-native/{name.removesuffix('-daemonset')}:v26.7.0"
         made.append(
             daemon_set(
                 name,
                 namespace,
                 policy,
-                containers=[(f"{name.removesuffix('-daemonset')}-ctr", image)],
-                node_selector={f"nvidia.com/gpu.deploy.{key}": "true"},
+                containers=[(container, image)],
+                node_selector=selector,
                 tolerations=tolerations,
             )
         )
@@ -199,7 +225,7 @@ def _driver_sets(world: Objects, namespace: str) -> list[KubeObject]:
 
 
 def _late(world: Objects, namespace: str, names: set[str]) -> list[str]:
-    state_by_name = {name: state for state, name, _ in _OPERANDS}
+    state_by_name = {name: state for state, name, _, _ in _OPERANDS} | {_MPS[0]: "state-mps-control-daemon"}
     late: list[str] = []
     for item in of_kind(world, DAEMON_SET, namespace):
         if name_of(item) not in names:
@@ -209,7 +235,7 @@ def _late(world: Objects, namespace: str, names: set[str]) -> list[str]:
         current = all(labels_of(pod).get(REVISION_LABEL) == revision(item) for pod in pods_of(world, item))
         if status.get("numberUnavailable", 1) or (is_driver and not current):
             late.append("state-driver" if is_driver else state_by_name[name_of(item)])
-    return sorted(set(late)) if len(names) <= len(late) or late else []
+    return sorted(set(late))
 
 
 def _status(policy: KubeObject, now: datetime, state: str, reason: str, message: str) -> tuple[Write, ...]:

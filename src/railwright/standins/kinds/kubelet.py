@@ -40,7 +40,8 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
         if not is_pod_ready(pod):
             writes += _pod(world, pod, now, down)
         else:
-            ready.setdefault(node_of(pod), set()).add(str(dig(pod, "metadata", "labels", "app", default="")))
+            owner = dig(pod, "metadata", "ownerReferences", 0, "name", default="")
+            ready.setdefault(node_of(pod), set()).add(str(owner))
     for node in of_kind(world, NODE):
         writes += _allocatable(world, node, ready.get(name_of(node), set()))
     return tuple(writes)

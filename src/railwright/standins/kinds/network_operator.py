@@ -54,17 +54,22 @@ STATES = (
 """Applied states in the order of the operator, and the section of the policy that asks for each."""
 
 _SIMPLE = {
-    "state-multus-cni": ("kube-multus-ds", ""),
-    "state-container-networking-plugins": ("cni-plugins-ds", ""),
-    "state-ipoib-cni": ("kube-ipoib-cni-ds", ""),
-    "state-nv-ipam-cni": ("nv-ipam-node", ""),
-    "state-nic-feature-discovery": ("nic-feature-discovery-ds", ""),
-    "state-doca-telemetry-service": ("doca-telemetry-service", ""),
-    "state-RDMA-device-plugin": ("rdma-shared-dp-ds", "rdma-devices"),
-    "state-SRIOV-device-plugin": ("network-operator-sriov-device-plugin", "network-operator-sriovdp-config"),
+    "state-multus-cni": ("kube-multus-ds", "kube-multus", ""),
+    "state-container-networking-plugins": ("cni-plugins-ds", "cni-plugins", ""),
+    "state-ipoib-cni": ("kube-ipoib-cni-ds", "ipoib-cni", ""),
+    "state-nv-ipam-cni": ("nv-ipam-node", "node", ""),
+    "state-nic-feature-discovery": ("nic-feature-discovery-ds", "nic-feature-discovery", ""),
+    "state-doca-telemetry-service": ("doca-telemetry-service", "doca-telemetry-service", ""),
+    "state-RDMA-device-plugin": ("rdma-shared-dp-ds", "rdma-shared-dp", "rdma-devices"),
+    "state-SRIOV-device-plugin": (
+        "network-operator-sriov-device-plugin",
+        "kube-sriovdp",
+        "network-operator-sriovdp-config",
+    ),
 }
-"""State -> its DaemonSet, and the ConfigMap that its `config` goes into."""
+"""State -> its DaemonSet, that one's container, and the ConfigMap that its `config` goes into."""
 
+_GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 _WAITS_FOR_DRIVER = {"state-RDMA-device-plugin", "state-SRIOV-device-plugin", "state-doca-telemetry-service"}
 
 
@@ -208,7 +213,7 @@ def _wanted(
         return _driver(world, namespace, policy, section)
     if state not in _SIMPLE:
         return [], ""
-    name, settings = _SIMPLE[state]
+    name, container, settings = _SIMPLE[state]
     if not section.get("version"):
         return [], f"failed to create k8s objects from manifest: failed to render objects: {state} version is required"
     selector = {NIC_LABEL: "true", WAIT_LABEL: "false"} if state in _WAITS_FOR_DRIVER else {}
@@ -221,14 +226,27 @@ def _wanted(
             name,
             namespace,
             policy,
-            containers=[(name.removesuffix("-ds"), _image(section))],
+            containers=[(container, _image(section))],
             node_selector=selector,
             template_annotations={"nvidia.network-operator.config-hash": short_hash(text)} if settings else {},
             affinity=_affinity(policy),
-            tolerations=dig(policy, "spec", "tolerations", default=[]),
+            tolerations=[_GPU_TOLERATION, *dig(policy, "spec", "tolerations", default=[])],
         )
     )
     return made, ""
+
+
+def kernel_hash(kernel: str) -> str:
+    """
+    Spell the part of a driver DaemonSet's name that stands for a kernel: FNV-1a, its digits as safe letters.
+
+    "5.14.0-570.62.1.el9_6.x86_64" gives "75cdcb5967", as recorded.
+    """
+    value = 0x811C9DC5
+    for byte in kernel.encode():
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    alphabet = "bcdfghjklmnpqrstvwxz2456789"
+    return "".join(alphabet[ord(digit) % len(alphabet)] for digit in str(value))
 
 
 def _affinity(policy: KubeObject) -> Mapping[str, Any] | None:
@@ -255,7 +273,7 @@ def _driver(
                 [],
                 f"failed to create k8s objects from manifest: failed to render objects: required NFD Label missing: {OSTREE_LABEL}",
             )
-        name = f"mofed-{os_id}{version}-{short_hash(kernel)}-ds"
+        name = f"mofed-{os_id}{version}-{kernel_hash(kernel)}-ds"
         selector = {
             NIC_LABEL: "true",
             f"{PREFIX}system-os_release.ID": os_id,
@@ -279,7 +297,7 @@ def _driver(
             labels={"nvidia.com/ofed-driver": "", STATE_LABEL: "state-OFED", "ds-owner": "NicClusterPolicy"},
             environment=environment,
             affinity=_affinity(policy),
-            tolerations=dig(policy, "spec", "tolerations", default=[]),
+            tolerations=[_GPU_TOLERATION, *dig(policy, "spec", "tolerations", default=[])],
             on_delete=True,
         )
     return list(made.values()), ""
