@@ -9,8 +9,9 @@ set -u
 LC_ALL=C
 export LC_ALL
 PATH=${PATH:-/usr/bin}:/usr/sbin:/usr/bin:/sbin:/bin
-IFS=' 	
+BLANKS=' 	
 '
+IFS=$BLANKS
 TAB='	'
 LIMIT=8192 # lines a section: 1,000 virtual functions with their netdevs and GIDs stay well below
 problems=''
@@ -54,6 +55,18 @@ real() { # physical path of a folder into $value
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
+
+program() { # full path of a program into $value: a busybox shell would run its own, lesser one by the same name
+  value=''
+  IFS=:
+  for folder in $PATH; do
+    if [ -x "$folder/$1" ]; then
+      value=$folder/$1
+      break
+    fi
+  done
+  IFS=$BLANKS
+}
 
 is_pci() { # DDDD:BB:DD.F
   case $1 in
@@ -131,6 +144,8 @@ in_node_net() {
 }
 
 proc_files=${proc:-/proc}
+program ip
+ip=$value
 
 # --- the system ------------------------------------------------------------------------------------------------------
 
@@ -180,9 +195,9 @@ if [ -e "$net/ipv6_route" ] || [ -e "$net/if_inet6" ]; then
 else
   section route6 # IPv6 is switched off
 fi
-if have ip && [ "$netns" = host ]; then
+if [ -n "$ip" ] && [ "$netns" = host ]; then
   section route4_tables
-  text=$(in_node_net ip -o -4 route show table all 2>/dev/null)
+  text=$(in_node_net "$ip" -o -4 route show table all 2>/dev/null)
   while IFS= read -r line; do
     case $line in '' | local* | broadcast*) ;; *) out "$line" ;; esac
   done <<EOT
@@ -193,7 +208,7 @@ fi
 # What made each virtual device, as " name=kind name=kind ", from one call: a node may have a thousand of them.
 kinds=' '
 link_text=''
-have ip && link_text=$(in_node_net ip -o -d link show 2>/dev/null)
+[ -n "$ip" ] && link_text=$(in_node_net "$ip" -o -d link show 2>/dev/null)
 while IFS= read -r line; do
   case $line in
     *' veth '*) kind=veth ;;
@@ -272,9 +287,9 @@ done
 if [ "$found" -eq 0 ]; then problem net "no network device in $sys/class/net"; fi
 
 section addr
-if ! have ip; then
+if [ -z "$ip" ]; then
   problem addr "the ip command is not here"
-elif ! text=$(in_node_net ip -o addr show 2>/dev/null); then
+elif ! text=$(in_node_net "$ip" -o addr show 2>/dev/null); then
   problem addr "ip -o addr show failed"
 else
   while IFS= read -r line; do

@@ -53,7 +53,7 @@ def parse_routes(record: Record) -> tuple[tuple[Route, ...], tuple[Unseen, ...]]
     for line in record.lines("route4_tables"):
         try:
             routes.update(dict.fromkeys(_of_any_table(line.replace("\\", " ").split())))
-        except ValueError:
+        except (ValueError, IndexError):
             unseen.append(wrong_line("route4_tables", line, "is no route"))
     return tuple(routes), tuple(unseen)
 
