@@ -99,8 +99,8 @@ COMPANIONS: Mapping[Kind, tuple[Wanted, ...]] = {
     kinds.MACVLAN_NETWORK: _NETWORKS,
     kinds.IPOIB_NETWORK: _NETWORKS,
     kinds.HOST_DEVICE_NETWORK: _NETWORKS,
-    kinds.NV_IPAM_IP_POOL: ((kinds.DEPLOYMENT, _NIC_NAMESPACE, ""),),
-    kinds.NV_IPAM_CIDR_POOL: ((kinds.DEPLOYMENT, _NIC_NAMESPACE, ""),),
+    kinds.NV_IPAM_IP_POOL: ((kinds.DEPLOYMENT, _NIC_NAMESPACE, ""), _NODES),
+    kinds.NV_IPAM_CIDR_POOL: ((kinds.DEPLOYMENT, _NIC_NAMESPACE, ""), _NODES),
     kinds.MACHINE_CONFIG_POOL: (_NODES,),
 }
 """What an object of a kind is judged with. A kind here that the API server does not serve makes the answer unknown."""

@@ -9,11 +9,11 @@ Source: reference/operator-behaviour.md sections 1.4 and 4; reference/six-config
 from datetime import datetime
 
 from railwright.core import kinds
-from railwright.core.objects import KubeObject, dig, ref_of
+from railwright.core.objects import KubeObject, dig, labels_of, ref_of
 from railwright.readiness.answers import failed, may_be_stale, progressing, ready, unknown
 from railwright.readiness.model import Companions, Judgement, Receipt
 from railwright.readiness.nads import cni_type, judge_nad, read_config
-from railwright.readiness.selectors import name_of
+from railwright.readiness.selectors import matches, name_of
 
 _IPAM_CONTROLLER = "nv-ipam-controller"
 
@@ -59,10 +59,19 @@ def judge_pool(obj: KubeObject, companions: Companions, receipt: Receipt | None,
         return failed(
             f"{ref_of(obj)} is never used: {_IPAM_CONTROLLER} only reads namespace {', '.join(sorted(homes))}"
         )
-    given = dig(obj, "status", "allocations", default=[])
-    if given:
-        return ready(f"{len(given)} nodes have addresses of it")
-    return progressing(f"{ref_of(obj)}: no node has addresses of it yet", f"Deployment {_IPAM_CONTROLLER}")
+    given = {str(item.get("nodeName")) for item in dig(obj, "status", "allocations", default=[])}
+    without = [name for name in _nodes_of(obj, companions) if name not in given]
+    if without or not given:
+        whom = f"node {without[0]} has no" if without else "no node has"
+        return progressing(f"{ref_of(obj)}: {whom} addresses of it yet", f"Deployment {_IPAM_CONTROLLER}")
+    return ready(f"{len(given)} nodes have addresses of it")
+
+
+def _nodes_of(obj: KubeObject, companions: Companions) -> tuple[str, ...]:
+    """Name the nodes that a pool's selector means; none when it has no selector: then any node will do."""
+    terms = dig(obj, "spec", "nodeSelector", "nodeSelectorTerms", default=[])
+    nodes = companions.of_kind(kinds.NODE)
+    return tuple(name_of(node) for node in nodes if any(matches(term, labels_of(node)) for term in terms))
 
 
 def _applied_message(obj: KubeObject) -> str:
