@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from railwright.intent.keys import KEYS, KeyDoc, children, find_key, parents_of
+from railwright.intent.keys import KEYS, KeyDoc, children, find_key, parents_of, row_of
 from railwright.intent.mistakes import Mistake, did_you_mean, show
 from railwright.intent.model import Place
 from railwright.intent.shape import DocumentShape
@@ -75,7 +75,7 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
     kind = str(fault["type"])
     if kind == "extra_forbidden":
         return _unknown_key(path, root, file)
-    key = find_key(text)
+    key = row_of(text)
     expected = _expected(path, key)
     written = find(root, path)
     seen = show(fault["input"]) if written is None else _seen(written)
@@ -88,10 +88,10 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
         return Mistake(place, text, "wrong type", expected, seen, _quotes(kind, written))
     if kind == "too_short":
         return Mistake(place, text, "is empty", expected, hint="leave the key out instead")
-    hint = did_you_mean(str(fault["input"]), key.choices) if key else ""
+    hint = did_you_mean(str(fault["input"]), key.choices)
     if text == "spec.network.ipam" and fault["input"] == "dhcp":
         hint = "dhcp is not supported: the InfiniBand plugins refuse it, and nothing says that a rail has a server"
-    if kind == "string_too_long" and key is not None:
+    if kind == "string_too_long":
         expected = (
             f"{expected} (at most {fault['ctx']['max_length']} characters)" if "at most" not in expected else expected
         )
@@ -105,23 +105,19 @@ def _seen(node: Node) -> str:
     return show(plain(node))
 
 
-def _expected(path: KeyPath, key: KeyDoc | None) -> str:
+def _expected(path: KeyPath, key: KeyDoc) -> str:
     """Say what was expected at a path: of a list's item or a map's value, what one of them may hold."""
-    if key is None:
-        return ""
     return key.item if key.item and _is_inside(path, key) else key.expected
 
 
-def _typed(path: KeyPath, key: KeyDoc | None) -> str:
+def _typed(path: KeyPath, key: KeyDoc) -> str:
     """Say which type was expected; empty when the row's own words say it."""
-    if key is None:
-        return ""
     if _is_inside(path, key):
         return "a mapping" if "mappings" in key.type else f"a string: {key.item}" if key.item else "a string"
     if key.type in {"integer", "boolean", "string", "mapping"}:
         article = "an" if key.type == "integer" else "a"
         return f"{article} {key.type}" + (f": {key.allowed_text}" if key.allowed_text else "")
-    return ""
+    return f"a {key.type}" if key.type.startswith(("list", "mapping")) else ""
 
 
 def _is_inside(path: KeyPath, key: KeyDoc) -> bool:

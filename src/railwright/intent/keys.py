@@ -10,7 +10,7 @@ from railwright.intent.key_doc import KeyDoc
 from railwright.intent.key_rows import FABRIC_KEYS, NODE_KEYS, RAIL_KEYS
 from railwright.intent.key_rows_network import DRIVER_KEYS, NETWORK_KEYS, OPERATOR_KEYS
 
-__all__ = ["KEYS", "KeyDoc", "children", "find_key", "parents_of"]
+__all__ = ["KEYS", "KeyDoc", "children", "find_key", "parents_of", "row_of"]
 
 KEYS: tuple[KeyDoc, ...] = (*FABRIC_KEYS, *NODE_KEYS, *RAIL_KEYS, *NETWORK_KEYS, *DRIVER_KEYS, *OPERATOR_KEYS)
 
@@ -32,6 +32,14 @@ def find_key(path: str) -> KeyDoc | None:
         if parent is not None:
             return _BY_PATH[parent]
     return None
+
+
+def row_of(path: str) -> KeyDoc:
+    """Find the row of a key that the shape knows. Raises KeyError for one without a row (a bug of ours)."""
+    key = find_key(path)
+    if key is None:
+        raise KeyError(path)
+    return key
 
 
 def children(path: str) -> tuple[str, ...]:

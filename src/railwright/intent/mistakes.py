@@ -53,8 +53,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def show(value: object) -> str:
     """Write a value the way a mistake names it: with its type in words, short, without control characters."""
-    if value is None:
-        return "nothing"
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, int | float):

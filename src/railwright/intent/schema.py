@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from railwright.intent.keys import children, find_key
+from railwright.intent.keys import children, row_of
 from railwright.intent.shape import DocumentShape
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -34,7 +34,7 @@ def _filled(schema: dict[str, Any], definitions: dict[str, Any], path: str) -> d
             name: _described(_filled(one, definitions, _below(path, name)), _below(path, name))
             for name, one in filled["properties"].items()
         }
-        required = [name for name in children(path) if (key := find_key(_below(path, name))) and key.required]
+        required = [name for name in children(path) if row_of(_below(path, name)).required]
         if required:
             filled["required"] = required
     if "items" in filled:
@@ -58,9 +58,7 @@ def _alternatives(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _described(schema: dict[str, Any], path: str) -> dict[str, Any]:
-    key = find_key(path)
-    if key is None:
-        return schema
+    key = row_of(path)
     told = key.meaning
     if key.allowed_text:
         told += f" Allowed: {key.allowed_text}."

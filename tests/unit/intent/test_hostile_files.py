@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from railwright.core.errors import IntentError, UsageError
+from railwright.intent import check_shape
 from railwright.intent.parse import parse_intents, read_intents
 from railwright.intent.read_yaml import MAX_BYTES, scalar_value
 
@@ -130,3 +132,24 @@ def test_bytes_that_are_no_utf_8_are_named_with_their_place(tmp_path: Path):
     file.write_bytes(b"a: b\nc: \xff\n")
     with pytest.raises(UsageError, match=r":2:4: is not UTF-8 text \(seen byte 0xff\)"):
         read_intents(file)
+
+
+def test_what_the_parser_says_without_a_place_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise yaml.YAMLError("no reason")
+
+    monkeypatch.setattr(yaml, "parse", refuse)
+    assert message_of("a: b").startswith("f.yaml:1:1: not YAML: no reason")
+
+
+def test_the_slow_parser_of_yaml_gives_the_same(monkeypatch: pytest.MonkeyPatch):
+    quick = parse_intents(RIGHT)
+    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    assert parse_intents(RIGHT) == quick
+    assert "f.yaml:2:1: not YAML" in message_of("a:\n\tb: c")
+    assert "nested too deeply" in message_of("[" * 1000)
+
+
+def test_mistakes_are_said_even_if_cutting_them_out_does_not_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(check_shape, "MAX_ROUNDS", 1)
+    assert message_of(RIGHT.replace("sriov", "other")).startswith("f.yaml:4:16: spec.method: not a value")

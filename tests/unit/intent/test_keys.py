@@ -10,7 +10,7 @@ from railwright.catalog.load import load_catalog
 from railwright.core.errors import IntentError
 from railwright.intent.docs import keys_markdown
 from railwright.intent.key_doc import MAX_PODS, MAX_VFS, MAX_VFS_INFINIBAND, PACKAGES, PATH_MTUS
-from railwright.intent.keys import KEYS, children, find_key, parents_of
+from railwright.intent.keys import KEYS, children, find_key, parents_of, row_of
 from railwright.intent.parse import parse_intents
 from railwright.intent.schema import json_schema
 
@@ -70,6 +70,8 @@ def test_a_key_is_found_by_the_ways_people_write_it(path, row):
 def test_a_key_that_is_not_there_is_not_found():
     assert find_key("spec.colour") is None
     assert find_key("") is None
+    with pytest.raises(KeyError):
+        row_of("spec.colour")
 
 
 def test_keys_below_a_path_and_places_of_a_name():

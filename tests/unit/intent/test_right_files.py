@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import pytest
 
+from railwright.intent.convert import to_intent
 from railwright.intent.model import (
     DriverIntent,
     Fabric,
@@ -22,6 +23,7 @@ from railwright.intent.model import (
     UpgradePolicy,
 )
 from railwright.intent.parse import parse_intents
+from railwright.intent.shape import DocumentShape
 from railwright.intent.tree import path_text
 
 HEAD = "apiVersion: railwright.dev/v1alpha1\nkind: RailFabric\nmetadata: {name: east-west}\nspec:\n"
@@ -213,3 +215,8 @@ def test_the_place_of_a_key_that_was_not_written_is_its_parents():
 def test_a_key_path_is_written_on_one_line():
     assert path_text(("spec", "rails", 0, "name")) == "spec.rails[0].name"
     assert path_text(("a\nb",)) == "a\\nb"
+
+
+def test_an_unchecked_shape_is_no_intent():
+    with pytest.raises(ValueError, match="an unchecked document"):
+        to_intent(DocumentShape(), {})
