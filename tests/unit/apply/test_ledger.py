@@ -174,6 +174,25 @@ async def test_another_runs_entries_are_never_lost_even_without_the_lease():
     assert {ref.name for ref in (await a_store(cluster)).ledger.entries} == {"railwright", "a", "b"}
 
 
+async def test_what_somebody_else_wrote_into_a_shard_is_never_overwritten():
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.record_intention(an_entry("a"))
+    cluster.merge(Ref(kinds.CONFIG_MAP, "railwright", "railwright-ledger-0000"), {"data": {"theirs": "x"}})
+    with pytest.raises(WriteConflict):
+        await store.record_intention(an_entry("b"))
+
+
+async def test_a_label_on_a_shard_is_no_other_run():
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.record_intention(an_entry("a"))
+    shard = Ref(kinds.CONFIG_MAP, "railwright", "railwright-ledger-0000")
+    cluster.merge(shard, {"metadata": {"labels": {"backup": "yes"}}})
+    await store.record_intention(an_entry("b"))
+    assert len((await LedgerStore(cluster, cluster.clock).load()).entries) == 3
+
+
 async def test_a_write_whose_answer_was_lost_is_not_taken_for_another_run():
     cluster = FakeCluster()
     store = await a_store(cluster)

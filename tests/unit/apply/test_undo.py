@@ -24,7 +24,7 @@ def _judges(monkeypatch):
 def a_world() -> FakeCluster:
     cluster = FakeCluster()
     cluster.put(an_object(kinds.NODE, "worker-1", labels={"a": "b"}))
-    cluster.put(an_object(kinds.CLUSTER_POLICY, "gpu", spec={"driver": {"kernelModuleType": "auto"}}))
+    cluster.put(an_object(kinds.CLUSTER_POLICY, "gpu", spec={"driver": {"kernelModuleType": "auto", "enabled": True}}))
     return cluster
 
 
@@ -32,7 +32,11 @@ def our_things():
     return [
         a_manifest(an_object(kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy", labels=MANAGED, spec={"a": "1"})),
         a_manifest(
-            an_object(kinds.CLUSTER_POLICY, "gpu", spec={"driver": {"kernelModuleType": "open", "rdma": {"on": True}}})
+            an_object(
+                kinds.CLUSTER_POLICY,
+                "gpu",
+                spec={"driver": {"kernelModuleType": "open", "enabled": True, "rdma": {"on": True}}},
+            )
         ),
         a_manifest(
             an_object(kinds.NODE, "worker-1", labels={"railwright.dev/fabric.east": "admitted"}), node="worker-1"

@@ -1,0 +1,100 @@
+from dataclasses import replace
+
+from unit.pipeline.fake_plans import EAST, NODES, STAGES, a_plan, a_snapshot
+
+from railwright.apply.model import Ledger
+from railwright.changes.model import Changes
+from railwright.core.ids import FabricName, NodeName
+from railwright.manifests.model import Manifests
+from railwright.pipeline.model import Prepared
+from railwright.pipeline.runs import Run, nodes_of, runs_of, stage_changes
+from railwright.plan.model import (
+    NIC_DRIVER_READY,
+    OPERATORS_INSTALLED,
+    Allocatable,
+    Batch,
+    MachineShare,
+    NadPresent,
+    OperatorShare,
+)
+
+
+def an_operator(package, *, approval="Manual", adopted=False, namespace="ns") -> OperatorShare:
+    return OperatorShare(
+        package=package,
+        namespace=namespace,
+        operator_group="g",
+        target_namespaces=(namespace,),
+        subscription=package,
+        channel="stable",
+        csv=f"{package}.v1",
+        catalog="certified-operators",
+        catalog_namespace="openshift-marketplace",
+        approval=approval,
+        adopted=adopted,
+        deployments=(),
+    )
+
+
+def changes_of(run, plan):
+    prepared = Prepared((), a_snapshot(), plan, Manifests(()), Changes(()), Ledger())
+    return stage_changes(run, prepared, dry_run=False, take_over=False)
+
+
+def test_every_batch_goes_through_the_middle_stages_before_the_next_one_begins():
+    runs = runs_of(a_plan(EAST), None)
+    assert [(run.number, run.batch_name) for run in runs] == [
+        (1, ""),
+        (2, ""),
+        (3, "canary"),
+        (4, "canary"),
+        (3, "batch-2"),
+        (4, "batch-2"),
+        (5, ""),
+    ]
+    assert runs[-2].earlier == (NODES[0],)
+
+
+def test_only_csvs_that_we_install_and_that_wait_for_us_are_approved():
+    shares = (
+        an_operator("a"),
+        an_operator("b"),
+        an_operator("auto", approval="Automatic"),
+        an_operator("theirs", adopted=True),
+        an_operator("c", namespace="other"),
+    )
+    stage = changes_of(Run(OPERATORS_INSTALLED, 1, 5), replace(a_plan(EAST), shares=shares))
+    assert [(item.namespace, item.csvs) for item in stage.approvals] == [("ns", ("a.v1", "b.v1")), ("other", ("c.v1",))]
+
+
+def test_of_nodes_whose_batch_has_not_come_nothing_is_expected():
+    expectations = (
+        *(Allocatable(node, "rdma/a", 1) for node in NODES),
+        NadPresent("training", "a", "macvlan", ""),
+    )
+    stages = tuple(
+        replace(stage, expectations=expectations) if stage.name == NIC_DRIVER_READY else stage for stage in STAGES
+    )
+    plan = a_plan(EAST, stages=stages)
+    canary = changes_of(Run(NIC_DRIVER_READY, 3, 5, plan.batches[0]), plan)
+    second = changes_of(Run(NIC_DRIVER_READY, 3, 5, plan.batches[1], earlier=NODES[:1]), plan)
+    assert canary.expectations == (expectations[0], expectations[2])
+    assert second.expectations == expectations
+
+
+def test_a_roll_out_of_a_pool_names_every_node_of_the_pool():
+    outsider = NodeName("infra-1")
+    plan = a_plan(EAST)
+    nodes = (
+        *(replace(node, pool="worker") for node in plan.nodes),
+        replace(plan.nodes[0], node=outsider, admitted=(), pool="worker"),
+    )
+    share = MachineShare("99-x", "worker", (), (), (), (FabricName("east"),), stage=OPERATORS_INSTALLED)
+    reached = nodes_of(Run(OPERATORS_INSTALLED, 1, 5), replace(plan, nodes=nodes, shares=(share,)))
+    assert set(reached) == {*NODES, outsider}
+
+
+def test_a_batch_names_only_nodes_that_are_still_admitted():
+    plan = a_plan(EAST)
+    batch = Batch("batch-2", (*NODES, NodeName("gone")))
+    assert nodes_of(Run(NIC_DRIVER_READY, 3, 5, batch), plan) == NODES
