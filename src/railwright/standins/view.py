@@ -90,7 +90,7 @@ def find(world: Objects, kind: Kind, name: str, namespace: str = "") -> KubeObje
 
 def is_leaving(obj: KubeObject) -> bool:
     """Whether the object is being deleted."""
-    return bool(dig(obj, "metadata", "deletionTimestamp"))
+    return bool(obj["metadata"].get("deletionTimestamp"))
 
 
 def name_of(obj: KubeObject) -> str:
@@ -205,12 +205,16 @@ def pods_of(world: Objects, owner: KubeObject) -> tuple[KubeObject, ...]:
 
 def is_pod_ready(pod: KubeObject) -> bool:
     """Whether a pod is Ready."""
-    return condition(pod, "Ready").get("status") == "True"
+    # Asked of every pod at every step: no path-walking here.
+    for item in (pod.get("status") or {}).get("conditions") or ():
+        if item["type"] == "Ready":
+            return bool(item["status"] == "True")
+    return False
 
 
 def node_of(pod: KubeObject) -> str:
     """Node that a pod runs on; empty while it has none."""
-    return str(dig(pod, "spec", "nodeName", default=""))
+    return str(pod["spec"].get("nodeName") or "")
 
 
 def nodes(world: Objects) -> tuple[KubeObject, ...]:

@@ -61,7 +61,7 @@ def test_every_fault_opens(fault):
 def test_names_of_worlds_and_faults_are_there_once_with_a_line_each():
     for table in (WORLDS, FAULTS):
         assert len({item.name for item in table}) == len(table)
-        assert all(item.about for item in table)
+        assert all(item.description for item in table)
     assert len(FAULTS) >= 14
 
 

@@ -13,14 +13,14 @@ class Fault:
     """One entry of the table."""
 
     name: str
-    about: str
+    description: str
     matters: str
     """Worlds, methods or stage in which it shows."""
     act: Callable[[Draft], Draft]
 
 
-def _behaves(name: str, about: str, matters: str) -> Fault:
-    return Fault(name, about, matters, trouble(name))
+def _behaves(name: str, description: str, matters: str) -> Fault:
+    return Fault(name, description, matters, trouble(name))
 
 
 FAULTS: tuple[Fault, ...] = (

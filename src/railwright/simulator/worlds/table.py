@@ -17,7 +17,7 @@ class World:
     """One entry of the table."""
 
     name: str
-    about: str
+    description: str
     build: Callable[[], Draft]
 
 

@@ -200,8 +200,8 @@ def _roll_drivers(world: Objects, namespace: str, policy: KubeObject) -> list[Wr
         return []
     writes: list[Write] = []
     for item in _driver_sets(world, namespace):
-        pods = pods_of(world, item)
-        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != revision(item)]
+        pods, newest = pods_of(world, item), revision(item)
+        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != newest]
         for pod in pods:
             node = next((node for node in nodes(world) if name_of(node) == node_of(pod)), None)
             state = (
@@ -232,8 +232,9 @@ def _late(world: Objects, namespace: str, names: set[str]) -> list[str]:
             continue
         status = dig(item, "status", default={})
         is_driver = name_of(item).startswith("nvidia-driver-daemonset")
-        current = all(labels_of(pod).get(REVISION_LABEL) == revision(item) for pod in pods_of(world, item))
-        if status.get("numberUnavailable", 1) or (is_driver and not current):
+        newest = revision(item) if is_driver else ""
+        current = not is_driver or all(labels_of(pod).get(REVISION_LABEL) == newest for pod in pods_of(world, item))
+        if status.get("numberUnavailable", 1) or not current:
             late.append("state-driver" if is_driver else state_by_name[name_of(item)])
     return sorted(set(late))
 

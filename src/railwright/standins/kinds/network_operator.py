@@ -10,6 +10,7 @@ from typing import Any
 
 from railwright.core.kinds import CONFIG_MAP, DAEMON_SET, NIC_CLUSTER_POLICY
 from railwright.core.objects import KubeObject, Ref, dig, labels_of, ref_of
+from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
 from railwright.standins.kinds.nfd import PREFIX
 from railwright.standins.model import Objects, Write
 from railwright.standins.operators import NETWORK, running_namespace
@@ -306,15 +307,13 @@ def _driver(
 def react_driver_upgrade(world: Objects, now: datetime) -> tuple[Write, ...]:
     """Replace outdated driver pods, one node at a time, where the policy upgrades by itself."""
     del now
-    from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
-
     policy = world.objects.get(Ref(NIC_CLUSTER_POLICY, "", POLICY_NAME))
     namespace = running_namespace(world, NETWORK)
     if namespace is None or not dig(policy, "spec", "ofedDriver", "upgradePolicy", "autoUpgrade", default=False):
         return ()
     for item in driver_sets(world, namespace):
-        pods = pods_of(world, item)
-        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != revision(item)]
+        pods, newest = pods_of(world, item), revision(item)
+        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != newest]
         if outdated and all(is_pod_ready(pod) for pod in pods if pod not in outdated):
             return (delete(outdated[0]),)
     return ()
