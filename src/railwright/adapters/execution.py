@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from httpx2.websockets import HTTPXWSException, WebSocketDisconnect, WebSocketUpgradeError
+from httpx2.websockets import WebSocketDisconnect, WebSocketUpgradeError
 
 from railwright.adapters.failures import FOREIGN, unreachable
 from railwright.adapters.transport import Request, Transport
@@ -47,7 +47,7 @@ async def execute(transport: Transport, request: Request, stdin: str, timeout_s:
         message = f"{request.what}: no end within {timeout_s:.0f} s"
         raise ClusterUnreachable(message, hint="is the node's kubelet alive?") from error
     except (*FOREIGN, BaseExceptionGroup) as error:
-        raise await _mapped(error, transport, request) from error
+        raise _mapped(error, transport, request) from error
     return output.result()
 
 
@@ -97,18 +97,15 @@ def exit_code_of(status: Mapping[str, Any]) -> int:
     raise ClusterError(message)
 
 
-async def _mapped(error: BaseException, transport: Transport, request: Request) -> RailwrightError:
+def _mapped(error: BaseException, transport: Transport, request: Request) -> RailwrightError:
     """Choose our error for what ended the session; groups hold it as their only member."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, RailwrightError):
         return error
     if isinstance(error, WebSocketUpgradeError):
-        await error.response.aread()
         return transport.refusal(error.response, request)
     if isinstance(error, WebSocketDisconnect):
         message = f"{request.what}: the API server closed the session ({error.code} {error.reason})".rstrip()
         return ClusterUnreachable(message, hint="try again")
-    if isinstance(error, HTTPXWSException | OSError | ValueError):
-        return unreachable(error, request.what, transport.server)
     return unreachable(error, request.what, transport.server)

@@ -42,8 +42,9 @@ def unreachable(error: BaseException, what: str, server: str) -> ClusterError:
 def _reason(error: BaseException, server: str) -> tuple[str, str]:
     for inner in _chain(error):
         if isinstance(inner, ssl.SSLCertVerificationError):
+            why = getattr(inner, "verify_message", "") or str(inner)
             return (
-                f"the certificate of {server} is not trusted: {inner.verify_message}",
+                f"the certificate of {server} is not trusted: {why}",
                 "compare certificate-authority-data of the kubeconfig with the cluster's",
             )
         if isinstance(inner, socket.gaierror):
@@ -53,7 +54,8 @@ def _reason(error: BaseException, server: str) -> tuple[str, str]:
         if isinstance(inner, ConnectionResetError):
             return f"{server} cut the connection", "try again"
         if isinstance(inner, ssl.SSLError):
-            return f"TLS with {server} failed: {inner.reason or inner}", "is a proxy between here and the cluster?"
+            why = getattr(inner, "reason", None) or str(inner)
+            return f"TLS with {server} failed: {why}", "is a proxy between here and the cluster?"
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
         return f"no answer from {server} in time", "is the API server overloaded, or a firewall dropping packets?"
     if isinstance(error, httpx2.ProxyError):

@@ -75,6 +75,7 @@ class Transport:
             transport=transport,
             timeout=httpx2.Timeout(REQUEST_LIMIT_S, connect=CONNECT_LIMIT_S),
             headers={"User-Agent": f"railwright/{__version__}"},
+            event_hooks={"response": [_read_refusal]},
             limits=httpx2.Limits(max_connections=100, max_keepalive_connections=32),
         )
 
@@ -120,7 +121,6 @@ class Transport:
             response = await self._client.send(built, stream=True)
             try:
                 if not response.is_success:
-                    await response.aread()
                     raise self.refusal(response, request)
                 yield response.aiter_lines()
             finally:
@@ -165,6 +165,12 @@ class Transport:
         """Say what an answer that is no success means."""
         answer = Answer(response.status_code, response.text, response.headers.get("Retry-After", ""))
         return error_of(answer, Asked(request.what, writes=request.writes))
+
+
+async def _read_refusal(response: httpx2.Response) -> None:
+    """Read why something was refused while the stream is open; a refused websocket closes it before we see it."""
+    if response.is_error:
+        await response.aread()
 
 
 def is_too_old(error: ClusterError) -> bool:
