@@ -30,7 +30,7 @@ def judge_allocatable(expectation: Allocatable, companions: Companions) -> Judge
         return failed(
             f"{what}: {count} are offered, {expectation.count} are planned: something else selects the same devices"
         )
-    if count < expectation.count or count == 0:
+    if count < expectation.count:
         return progressing(f"{what}: {count} of {expectation.count} are offered")
     return ready(f"{what}: {count}")
 

@@ -90,7 +90,7 @@ def objects_of_one_shape(draw: st.DrawFn, count: int) -> list[dict[str, Any]]:
 
 
 @given(objects_of_one_shape(2))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_taking_then_inverting_gives_the_object_back(specs: list[dict[str, Any]]) -> None:
     original = an_object(specs[0])
     after, taken = take(original, an_object(specs[1]))
@@ -100,7 +100,7 @@ def test_taking_then_inverting_gives_the_object_back(specs: list[dict[str, Any]]
 
 
 @given(objects_of_one_shape(3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_others_changed_meanwhile_stays(specs: list[dict[str, Any]]) -> None:
     original = an_object(specs[0])
     after, taken = take(original, an_object(specs[1]))
