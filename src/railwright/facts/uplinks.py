@@ -21,8 +21,7 @@ OVS_DATAPATH = NetDevice("ovs-system")
 """The kernel datapath of Open vSwitch: master of every device that is a port of any of its bridges."""
 _OPENVSWITCH = "openvswitch"
 _LOOPBACK_ARP_TYPE = 772
-_NEEDED_SECTIONS = ("meta", "net", "route4", "route6", "mounts", "nvme", "iscsi")
-_NEEDED_IF_ADDRESSED = ("addr",)
+_NEEDED_SECTIONS = ("meta", "pci", "net", "route4", "route6", "mounts", "nvme", "iscsi")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

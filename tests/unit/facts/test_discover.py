@@ -134,6 +134,10 @@ async def test_nodes_are_read_with_what_kubernetes_knows_of_them():
     assert (worker.read_via, worker.hardware_problem) == ("exec ns/pod", "")
     assert worker.hardware is not None
     assert {"API server", "node address 10.0.0.20"} <= {item.what for item in worker.hardware.carried}
+    master = snapshot.node("master-0")
+    assert master is not None
+    assert master.hardware is not None
+    assert "API server" not in {item.what for item in master.hardware.carried}
     assert snapshot.raw_nodes == {"master-0": RECORD, "worker-0": RECORD}
     assert snapshot.taken_at == "2026-11-30T08:00:00Z"
 
