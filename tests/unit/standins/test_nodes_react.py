@@ -15,8 +15,10 @@ from unit.standins.clusters import POLICY, SHARED, ready_cluster
 from railwright.core.errors import NotFound, ObjectRefused, PermissionMissing
 from railwright.core.ids import NodeName
 from railwright.core.kinds import (
+    CLUSTER_SERVICE_VERSION,
     MACHINE_CONFIG_POOL,
     NETWORK_ATTACHMENT_DEFINITION,
+    SRIOV_IB_NETWORK,
     SRIOV_NETWORK,
     SRIOV_NETWORK_NODE_POLICY,
     SRIOV_NETWORK_NODE_STATE,
@@ -208,3 +210,72 @@ async def test_host_device_pools_count_the_ports_they_select():
     await world.clock.sleep(400)
     counts = [await allocatable(world, f"nvidia.com/{name}") for name in ("one", "rest", "none")]
     assert counts == ["1", "7", "0"]
+
+
+async def test_a_pool_names_the_machine_configs_it_holds_only_once_they_are_rolled_out():
+    world = open_simulator("h200-roce")
+    ref = Ref(MACHINE_CONFIG_POOL, "", "worker")
+    await world.cluster.apply(a_machine_config())
+    await world.clock.sleep(10)
+    pool = await world.cluster.get(ref)
+
+    def held(part):
+        return [item["name"] for item in part["configuration"]["source"]]
+
+    assert held(pool["spec"]) == ["00-worker", "99-worker-railwright"]
+    assert held(pool["status"]) == ["00-worker"]
+    await world.clock.sleep(700)
+    assert held((await world.cluster.get(ref))["status"]) == ["00-worker", "99-worker-railwright"]
+
+
+async def test_infiniband_vfs_and_their_network():
+    world = await sriov_cluster("h200-ib")
+    policy = a_sriov_policy(nicSelector={"pfNames": ["ibp24s0"], "vendor": "15b3"}, linkType="ib", numVfs=4)
+    del policy["spec"]["mtu"]
+    await world.cluster.apply(policy)
+    spec = {"networkNamespace": "default", "resourceName": "rail0", "ipam": "{}", "linkState": "enable"}
+    kind = "SriovIBNetwork"
+    await world.cluster.apply(an_object("sriovnetwork.openshift.io/v1", kind, "ib0", SRIOV.namespace, spec=spec))
+    await world.clock.sleep(150)
+    assert await allocatable(world, "openshift.io/rail0") == "4"
+    state = await state_of(world)
+    assert state["spec"]["interfaces"][0]["linkType"] == "IB"
+    nad = await world.cluster.get(Ref(NETWORK_ATTACHMENT_DEFINITION, "default", "ib0"))
+    assert json.loads(nad["spec"]["config"])["type"] == "ib-sriov"
+
+
+async def test_a_stopped_sriov_operator_lets_networks_go_but_not_those_of_infiniband():
+    world = await sriov_cluster()
+    api, place = "sriovnetwork.openshift.io/v1", SRIOV.namespace
+    for kind in ("SriovNetwork", "SriovIBNetwork"):
+        spec = {"networkNamespace": "default", "resourceName": "rail0", "ipam": "{}"}
+        await world.cluster.apply(an_object(api, kind, kind.lower(), place, spec=spec))
+    await world.clock.sleep(5)
+    await world.cluster.delete(Ref(CLUSTER_SERVICE_VERSION, place, "sriov-network-operator.v4.20.0-202511191710"))
+    await world.clock.sleep(5)
+    await world.cluster.delete(Ref(SRIOV_NETWORK, place, "sriovnetwork"))
+    await world.cluster.delete(Ref(SRIOV_IB_NETWORK, place, "sriovibnetwork"))
+    await world.clock.sleep(60)
+    with pytest.raises(NotFound):
+        await world.cluster.get(Ref(SRIOV_NETWORK, place, "sriovnetwork"))
+    assert (await world.cluster.get(Ref(SRIOV_IB_NETWORK, place, "sriovibnetwork")))["metadata"]["deletionTimestamp"]
+
+
+async def test_a_new_driver_version_reaches_the_nodes_one_by_one_only_with_auto_upgrade():
+    for automatic, version in ((True, "26.07-0.1.0"), (False, "26.04-1.1.0")):
+        world = await ready_cluster()
+        await world.cluster.apply(nic_policy())
+        await world.clock.sleep(400)
+        driver = {
+            "image": "doca-driver",
+            "repository": "nvcr.io/nvidia/mellanox",
+            "version": "doca3.5.0-26.07-0.1.0.0-1",
+            "upgradePolicy": {"autoUpgrade": automatic},
+        }
+        await world.cluster.apply(nic_policy(ofedDriver=driver))
+        await world.clock.sleep(100)
+        status = (await world.cluster.get(POLICY))["status"]
+        assert status["state"] == "notReady"
+        await world.clock.sleep(900)
+        text = (await world.node.read(NodeName("worker-1"), "railwright", timeout_s=1)).text
+        assert f"mlx5_version\t{version}" in text

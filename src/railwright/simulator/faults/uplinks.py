@@ -136,9 +136,9 @@ def no_virtual_functions(draft: Draft) -> Draft:
 
 
 def secure_boot(draft: Draft) -> Draft:
-    """Switch Secure Boot on: the kernel is locked down."""
+    """Switch Secure Boot on: the kernel is locked down, and modules built in the cluster are not signed."""
     locked = on_gpu_nodes(draft, lambda machine: replace(machine, secure_boot=True))
-    return replace(locked, troubles=locked.troubles | {"vf-lockdown", "driver-crashes"})
+    return replace(locked, troubles=locked.troubles | {"vf-lockdown", "driver-crashes", "gpu-driver-pod-fails"})
 
 
 def irdma_loaded(draft: Draft) -> Draft:

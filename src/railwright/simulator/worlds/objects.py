@@ -92,7 +92,7 @@ def openshift(machines: tuple[Machine, ...], *, topology: str = "HighlyAvailable
     base = (*kubernetes(machines), *configuration(topology), *catalogs())
     if topology == "External":
         return base
-    return (*base, *pools(machines), machine_config_daemon())
+    return (*base, *pools(), machine_config_daemon())
 
 
 def configuration(topology: str) -> tuple[KubeObject, ...]:
@@ -144,7 +144,7 @@ def configuration(topology: str) -> tuple[KubeObject, ...]:
     )
 
 
-def pools(machines: tuple[Machine, ...]) -> tuple[KubeObject, ...]:
+def pools() -> tuple[KubeObject, ...]:
     """Spell the two usual MachineConfigPools with one MachineConfig each."""
     made: list[KubeObject] = []
     for role in ("master", "worker"):
@@ -169,7 +169,6 @@ def pools(machines: tuple[Machine, ...]) -> tuple[KubeObject, ...]:
                 },
             ),
         ]
-    del machines
     return tuple(made)
 
 
