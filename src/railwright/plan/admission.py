@@ -1,0 +1,149 @@
+"""Which nodes are admitted, in which batches, and what reaches nodes that no selector can hold back."""
+
+from collections.abc import Iterable
+
+from railwright.core.ids import FabricName, NodeName
+from railwright.facts.model import NodeFacts, Snapshot
+from railwright.plan.draft import FabricNodes
+from railwright.plan.model import (
+    ADMITTED,
+    Batch,
+    GpuPolicyShare,
+    MachineShare,
+    NfdShare,
+    NicPolicyShare,
+    NodeLabelShare,
+    NodePlan,
+    Reach,
+    Share,
+    fabric_label,
+    group_label,
+)
+from railwright.plan.nodes import connectx_ports
+from railwright.plan.notes import Notes
+
+OPERANDS = "nvidia.com/gpu.deploy.operands"
+_GPU_RUNS = "nvidia.com/gpu.deploy.driver"
+_LARGEST_BATCH_SHARE = 4
+
+
+def node_plans(
+    snapshot: Snapshot,
+    fabrics: tuple[FabricNodes, ...],
+    selected: dict[NodeName, str],
+    left_out: dict[NodeName, str],
+    notes: Notes,
+) -> tuple[NodePlan, ...]:
+    """Say of every node of the cluster what becomes of it."""
+    pools = {node: pool.name for pool in snapshot.cluster.pools for node in pool.nodes}
+    plans = []
+    for node in sorted(snapshot.nodes, key=lambda item: item.name):
+        refused = notes.of_node(node.name)
+        admitted = tuple(FabricName(fabric.settings.name) for fabric in fabrics if node.name in fabric.hardware)
+        reason = selected.get(node.name) or left_out.get(node.name, "not asked for")
+        if refused:
+            reason = "; ".join(refusal.message for refusal in refused)
+        plans.append(
+            NodePlan(
+                node=node.name,
+                admitted=admitted,
+                refused=refused,
+                selected=node.name in selected or bool(refused),
+                reason=reason,
+                pool=pools.get(node.name, ""),
+                was_admitted=_was_admitted(node, fabrics),
+            )
+        )
+        if refused and plans[-1].was_admitted:
+            notes.warn(
+                "admitted-node-went-bad",
+                f"{node.name} was admitted before and would be refused today: {reason}",
+                node.name,
+            )
+    return tuple(plans)
+
+
+def _was_admitted(node: NodeFacts, fabrics: Iterable[FabricNodes]) -> bool:
+    return any(node.labels.get(fabric_label(FabricName(fabric.settings.name))) == ADMITTED for fabric in fabrics)
+
+
+def batches(fabrics: tuple[FabricNodes, ...]) -> tuple[Batch, ...]:
+    """One canary of each group first, then the others, a quarter at a time where they are many."""
+    canaries = sorted({group.nodes[0] for fabric in fabrics for group in fabric.groups if group.nodes})
+    rest = sorted({node for fabric in fabrics for node in fabric.hardware} - set(canaries))
+    if not canaries:
+        return ()
+    size = max(8, -(-len(rest) // _LARGEST_BATCH_SHARE))
+    parts = [tuple(rest[start : start + size]) for start in range(0, len(rest), size)]
+    return (
+        Batch("canary", tuple(canaries)),
+        *(Batch(f"batch-{number}", part) for number, part in enumerate(parts, 2)),
+    )
+
+
+def label_shares(
+    snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], gpu: GpuPolicyShare | None, notes: Notes
+) -> tuple[NodeLabelShare, ...]:
+    """
+    Plan the labels: admission and group for nodes of a fabric; GPU operands held back elsewhere.
+
+    Operands are held back only where none run: on a node that has them already, that would take its GPUs away.
+    """
+    shares = []
+    for fabric in fabrics:
+        name = FabricName(fabric.settings.name)
+        for group in fabric.groups:
+            for node in group.nodes:
+                if node in fabric.hardware:
+                    labels = {fabric_label(name): ADMITTED, group_label(name): group.name}
+                    shares.append(NodeLabelShare(node, labels, name))
+    admitted = {node for fabric in fabrics for node in fabric.hardware}
+    if gpu is None or gpu.adopted or not fabrics:
+        return tuple(shares)
+    first = FabricName(fabrics[0].settings.name)
+    for item in sorted(snapshot.nodes, key=lambda node: node.name):
+        outside = item.name not in admitted and _may_have_gpus(item)
+        if outside and _GPU_RUNS not in item.labels and item.labels.get(OPERANDS) != "false":
+            shares.append(NodeLabelShare(item.name, {OPERANDS: "false"}, first, held_back=True))
+        elif outside and _GPU_RUNS in item.labels:
+            notes.warn(
+                "gpu-operands-run-elsewhere",
+                f"{item.name} is not in a fabric and runs GPU operands already: the ClusterPolicy reaches it",
+                item.name,
+            )
+    return tuple(shares)
+
+
+def _may_have_gpus(node: NodeFacts) -> bool:
+    return bool(node.hardware.gpus) if node.hardware is not None else not node.is_control_plane
+
+
+def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[Share, ...]) -> tuple[Reach, ...]:
+    """List what no selector holds back, with every node that it reaches."""
+    everyone = tuple(sorted(node.name for node in snapshot.nodes))
+    admitted = {node for fabric in fabrics for node in fabric.hardware}
+    held = sorted(share.node for share in shares if isinstance(share, NodeLabelShare) and share.held_back)
+    with_gpu = tuple(sorted(node.name for node in snapshot.nodes if node.hardware and node.hardware.gpus))
+    with_nic = tuple(sorted(node.name for node in snapshot.nodes if node.hardware and connectx_ports(node.hardware)))
+    found = []
+    for share in shares:
+        if isinstance(share, NfdShare):
+            found.append(Reach("NFD workers run and label", everyone, "labels only"))
+        elif isinstance(share, GpuPolicyShare):
+            how = f"{OPERANDS}=false is set on {', '.join(held)}" if held else ""
+            nodes = tuple(node for node in with_gpu if node not in held)
+            found.append(Reach("the ClusterPolicy's driver and operands run on nodes with a GPU", nodes, how))
+        elif isinstance(share, MachineShare):
+            pool = next((pool.nodes for pool in snapshot.cluster.pools if pool.name == share.pool), ())
+            outside = sorted(set(pool) - admitted)
+            how = f"{len(outside)} of them are in no fabric: {', '.join(outside[:8])}" if outside else ""
+            found.append(Reach(f"MachineConfig {share.name} reboots pool {share.pool}", tuple(sorted(pool)), how))
+        elif isinstance(share, NicPolicyShare) and share.adopted:
+            found.append(
+                Reach(
+                    "the NicClusterPolicy that is there has its own selector",
+                    with_nic,
+                    "it is not narrowed: nodes in use would drop out",
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,127 @@
+"""What must be true of nodes, pools and networks once a plan is carried out, node by node."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from railwright.core.ids import NodeName
+from railwright.facts.model import Platform
+from railwright.intent.model import GpuMemory, Method, NicDriver
+from railwright.plan import model as m
+from railwright.plan.draft import FabricNodes
+from railwright.plan.profiles import host_device, shared, sriov
+
+GPU_RESOURCE = "nvidia.com/gpu"
+_NFD = "feature.node.kubernetes.io/"
+RESOURCE_PREFIXES = {
+    Method.SHARED: shared.RESOURCE_PREFIX,
+    Method.HOST_DEVICE: host_device.RESOURCE_PREFIX,
+    Method.SRIOV: sriov.RESOURCE_PREFIX,
+}
+_CNI_TYPES = {
+    "MacvlanNetwork": "macvlan",
+    "IPoIBNetwork": "ipoib",
+    "HostDeviceNetwork": "host-device",
+    "SriovNetwork": "sriov",
+    "SriovIBNetwork": "ib-sriov",
+    "NetworkAttachmentDefinition": "ib-sriov",
+}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Everything that the gates of one plan are made from."""
+
+    platform: Platform
+    fabrics: tuple[FabricNodes, ...]
+    shares: tuple[m.Share, ...]
+    nic_namespace: str
+
+    @property
+    def has_olm(self) -> bool:
+        """Whether operators are installed through OLM."""
+        return self.platform is Platform.OPENSHIFT
+
+    @property
+    def prepares_nodes(self) -> bool:
+        """Whether nodes need anything of their own system."""
+        return any(share.stage == m.NODES_PREPARED for share in self.shares)
+
+    @property
+    def reboots(self) -> bool:
+        """Whether that reboots them."""
+        return any(isinstance(share, m.MachineShare | m.KubeletShare) for share in self.shares)
+
+    @property
+    def loads_doca(self) -> bool:
+        """Whether the DOCA driver is brought by this plan."""
+        return any(isinstance(share, m.NicPolicyShare) and share.driver is not None for share in self.shares)
+
+    @property
+    def makes_vfs(self) -> bool:
+        """Whether virtual functions are made."""
+        return any(isinstance(share, m.SriovPolicyShare) for share in self.shares)
+
+    @property
+    def has_networks(self) -> bool:
+        """Whether pods get networks."""
+        return any(isinstance(share, m.NetworkShare) for share in self.shares)
+
+    def pools_updated(self) -> Iterable[m.Expectation]:
+        """Each pool that gets a MachineConfig has rolled it out."""
+        return [m.PoolUpdated(share.pool, share.name) for share in self.shares if isinstance(share, m.MachineShare)]
+
+    def labelled(self) -> Iterable[m.Expectation]:
+        """Labels that the operators select nodes by."""
+        names = ["pci-15b3.present", "pci-10de.present"]
+        if self.has_olm:
+            names.append("system-os_release.OSTREE_VERSION")
+        for node in self._nodes():
+            for name in names:
+                yield m.NodeLabel(node, _NFD + name, "true" if name.endswith("present") else None)
+
+    def nic_drivers(self) -> Iterable[m.Expectation]:
+        """The driver is loaded, and the rails are up again."""
+        for fabric in self.fabrics:
+            doca = fabric.settings.nic_driver is NicDriver.DOCA
+            for node in sorted(fabric.hardware):
+                if doca:
+                    yield m.PodsReady(node, self.nic_namespace, "mofed-", ("mofed-container",))
+                    yield m.NodeLabel(node, "network.nvidia.com/operator.mofed.wait", "false")
+                absent = ("irdma",) if doca else ()
+                yield m.DriverLoaded(node, mlx5="doca" if doca else "in-box", absent=absent)
+                for rail in fabric.rails:
+                    port = rail.port_on(node)
+                    if port is not None:
+                        yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric)
+
+    def gpu_drivers(self) -> Iterable[m.Expectation]:
+        """The GPU driver is loaded; peermem too where it was chosen."""
+        for fabric in self.fabrics:
+            peermem = True if fabric.settings.memory is GpuMemory.PEERMEM else None
+            for node in sorted(fabric.hardware):
+                yield m.DriverLoaded(node, gpu=fabric.settings.gpu_driver.value, peermem=peermem)
+
+    def allocatable(self) -> Iterable[m.Expectation]:
+        """Exactly the planned number of each resource, on each admitted node."""
+        for fabric in self.fabrics:
+            for node, hardware in sorted(fabric.hardware.items()):
+                for rail in fabric.rails:
+                    if rail.port_on(node) is not None:
+                        yield m.Allocatable(node, rail.resource, fabric.settings.pods_on_a_port())
+                yield m.Allocatable(node, GPU_RESOURCE, len(hardware.gpus))
+
+    def nads(self) -> Iterable[m.Expectation]:
+        """Each network's NAD."""
+        for share in self.shares:
+            if isinstance(share, m.NetworkShare):
+                resource = self._annotated(share)
+                yield m.NadPresent(share.target_namespace, share.nad, _CNI_TYPES[share.kind], resource)
+
+    def _annotated(self, share: m.NetworkShare) -> str:
+        """Resource that the NAD is annotated with: none for macvlan and IPoIB."""
+        rails = (rail for fabric in self.fabrics for rail in fabric.rails)
+        rail = next((rail for rail in rails if rail.fabric == share.fabric and rail.name == share.rail), None)
+        return rail.resource if rail is not None and share.resource else ""
+
+    def _nodes(self) -> list[NodeName]:
+        return sorted({node for fabric in self.fabrics for node in fabric.hardware})

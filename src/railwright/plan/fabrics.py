@@ -1,0 +1,156 @@
+"""Intents -> fabrics with their nodes, rails, groups and subnets."""
+
+from dataclasses import dataclass, replace
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import FabricName, NetDevice, NodeName, PciAddress, RailName
+from railwright.facts.model import NodeHardware, Snapshot
+from railwright.plan.draft import FabricNodes
+from railwright.plan.expectations import RESOURCE_PREFIXES
+from railwright.plan.model import Group, OtherPort, Rail, RailPort
+from railwright.plan.names import resource_name
+from railwright.plan.network import subnets_for
+from railwright.plan.nodes import select
+from railwright.plan.notes import Notes
+from railwright.plan.ports_check import check_node
+from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of
+from railwright.plan.roles import candidates
+from railwright.plan.settings import Settings
+from railwright.plan.uplinks import refuse_cut
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """All fabrics with the nodes they ask for, refused ones included; `selected` and `left_out` give the reasons."""
+
+    fabrics: tuple[FabricNodes, ...]
+    selected: dict[NodeName, str]
+    left_out: dict[NodeName, str]
+    other_ports: tuple[OtherPort, ...]
+
+    def without_refused(self, notes: Notes) -> tuple[FabricNodes, ...]:
+        """Take the nodes out that are refused by now; rails keep their names and numbers."""
+        refused = {refusal.node for refusal in notes.refusals if refusal.node is not None}
+        return tuple(_without(fabric, refused) for fabric in self.fabrics)
+
+
+def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalog: Catalog, notes: Notes) -> Drafts:
+    """Select nodes, pair GPUs and ports, put nodes into groups, cut subnets; refuse what must not be touched."""
+    fabrics: list[FabricNodes] = []
+    selected: dict[NodeName, str] = {}
+    left_out: dict[NodeName, str] = {}
+    others: list[OtherPort] = []
+    subnets: list[str] = []
+    for settings in all_settings:
+        if snapshot.nodes:
+            found, reasons = select(settings.intent, snapshot, notes)
+            left_out |= reasons
+            selected |= {item.node.name: item.reason for item in found}
+            wired = []
+            for item in found:
+                ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog)
+                others.extend(not_rails)
+                rails = rails_of(item, ports, settings.intent, notes)
+                check_node(rails, item.hardware, settings, catalog, notes)
+                refuse_cut(item.node.name, item.hardware, [rail.port.pci for rail in rails.rails], settings, notes)
+                wired.append(rails)
+            hardware = {item.node.name: item.hardware for item in found}
+            fabric = _fabric(settings, tuple(wired), hardware, snapshot, subnets, notes)
+        else:
+            fabric = _offline(settings, snapshot, subnets, notes)
+        subnets.extend(text for rail in fabric.rails for text in rail.subnets)
+        fabrics.append(fabric)
+    return Drafts(tuple(fabrics), selected, left_out, tuple(dict.fromkeys(others)))
+
+
+def _fabric(
+    settings: Settings,
+    wired: tuple[NodeRails, ...],
+    hardware: dict[NodeName, NodeHardware],
+    snapshot: Snapshot,
+    taken: list[str],
+    notes: Notes,
+) -> FabricNodes:
+    groups = groups_of(FabricName(settings.name), wired)
+    for group in groups[1:]:
+        notes.warn(
+            "unlike-nodes",
+            f"{len(group.nodes)} nodes are wired unlike the others: {', '.join(group.nodes[:6])} ({group.machine})",
+            group.name,
+        )
+    most = max((len(item.rails) for item in wired), default=0)
+    for item in wired:
+        if 0 < len(item.rails) < most:
+            notes.warn(
+                "fewer-rails",
+                f"{item.node} has {len(item.rails)} of {most} rails: pods that ask for all do not fit there",
+                item.node,
+            )
+    names = next((item.names for item in wired if item.names), ())
+    ports = [tuple(rail_port(item.node, item.rails[n]) for item in wired if n < len(item.rails)) for n in range(most)]
+    return FabricNodes(settings, _rails(settings, names, ports, snapshot, taken, notes), groups, hardware)
+
+
+def _offline(settings: Settings, snapshot: Snapshot, taken: list[str], notes: Notes) -> FabricNodes:
+    """Make rails of what the intent names; there are no nodes."""
+    wish = settings.intent.rails or ()
+    if not wish or any(item.netdev is None for item in wish):
+        notes.refuse(
+            "rails-not-named",
+            f"without a cluster nothing can be paired: {settings.name} must name its rails by netdev",
+            where=str(settings.intent.place("spec.rails") or settings.name),
+            hint="spec.rails: [{name: rail0, netdev: ens1f0np0}, ...], or plan with the cluster",
+        )
+    ports: list[tuple[RailPort, ...]] = [
+        (
+            RailPort(
+                NodeName("*"),
+                PciAddress(item.pci_address or ""),
+                NetDevice(item.netdev or ""),
+                None,
+                None,
+                None,
+                None,
+                "asked for",
+            ),
+        )
+        for item in wish
+    ]
+    rails = _rails(settings, tuple(item.name for item in wish), ports, snapshot, taken, notes)
+    return FabricNodes(settings, rails, groups_of(FabricName(settings.name), ()), {})
+
+
+def _rails(
+    settings: Settings,
+    names: tuple[str, ...],
+    ports: list[tuple[RailPort, ...]],
+    snapshot: Snapshot,
+    taken: list[str],
+    notes: Notes,
+) -> tuple[Rail, ...]:
+    subnets = subnets_for(settings, len(ports), snapshot.cluster, taken, notes).by_rail
+    rails = []
+    for index, on_nodes in enumerate(ports):
+        name = RailName(names[index] if index < len(names) else f"rail{index}")
+        rail = Rail(
+            name=name,
+            fabric=FabricName(settings.name),
+            index=index,
+            ports=tuple(sorted(on_nodes, key=lambda port: port.node)),
+            resource="",
+            network=f"{settings.intent.resource_prefix or settings.name}-{name}",
+            subnets=subnets[index] if index < len(subnets) else (),
+        )
+        prefix = RESOURCE_PREFIXES[settings.intent.method]
+        rails.append(replace(rail, resource=f"{prefix}/{resource_name(settings, rail)}"))
+    return tuple(rails)
+
+
+def _without(fabric: FabricNodes, refused: set[NodeName]) -> FabricNodes:
+    def group_left(group: Group) -> Group:
+        return replace(group, nodes=tuple(node for node in group.nodes if node not in refused))
+
+    groups = tuple(left for group in fabric.groups if (left := group_left(group)).nodes)
+    rails = tuple(replace(rail, ports=tuple(p for p in rail.ports if p.node not in refused)) for rail in fabric.rails)
+    hardware = {node: facts for node, facts in fabric.hardware.items() if node not in refused}
+    return FabricNodes(fabric.settings, rails, groups, hardware)

@@ -1,0 +1,145 @@
+"""What nodes need of their own system: everything of ours for one pool in one MachineConfig, so in one roll-out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from railwright.core.ids import FabricName, NodeName
+from railwright.core.kinds import NODE_NETWORK_CONFIGURATION_POLICY
+from railwright.facts.model import ClusterFacts, NodeHardware, Platform, PoolFacts
+from railwright.intent.model import Method, NicDriver
+from railwright.plan.draft import FabricNodes
+from railwright.plan.model import ADMITTED, HostNetworkShare, KubeletShare, MachineFile, MachineShare, fabric_label
+from railwright.plan.notes import Notes
+
+_IRDMA = "irdma"
+_READABLE = 0o644
+_NAME = "99-railwright"
+
+
+@dataclass(frozen=True)
+class _Part:
+    reason: str
+    argument: str = ""
+    file: MachineFile | None = None
+
+
+def machine_shares(
+    fabrics: Iterable[FabricNodes], cluster: ClusterFacts, notes: Notes
+) -> tuple[MachineShare | KubeletShare | HostNetworkShare, ...]:
+    """Plan node preparation, by pool; nothing on plain Kubernetes, where nobody rolls it out."""
+    fabrics = tuple(fabrics)
+    shares: list[MachineShare | KubeletShare | HostNetworkShare] = []
+    by_nmstate = cluster.serves(NODE_NETWORK_CONFIGURATION_POLICY)
+    if by_nmstate:
+        shares.extend(share for fabric in fabrics if (share := _host_network(fabric)) is not None)
+    if cluster.platform is not Platform.OPENSHIFT:
+        _warn_plain(fabrics, notes)
+        return tuple(shares)
+    for pool in sorted(cluster.pools, key=lambda item: item.name):
+        inside = tuple(fabric for fabric in fabrics if set(fabric.hardware) & set(pool.nodes))
+        if not inside:
+            continue
+        config = _machine(pool, inside, with_mtu=not by_nmstate)
+        if config is not None:
+            _check_pool(pool, notes)
+            shares.append(config)
+            for reason in config.reasons:
+                source = "six-configurations.md 1.7 (2026-11)"
+                notes.decide(f"MachineConfig {config.name}", "yes", "hardware", reason, source)
+        if any(fabric.settings.intent.numa_aligned for fabric in inside):
+            _check_pool(pool, notes)
+            shares.append(KubeletShare(f"railwright-{pool.name}", pool.name, "single-numa-node"))
+    return tuple(shares)
+
+
+def _machine(pool: PoolFacts, fabrics: tuple[FabricNodes, ...], *, with_mtu: bool) -> MachineShare | None:
+    parts: list[_Part] = []
+    for fabric in fabrics:
+        inside = {node: hardware for node, hardware in fabric.hardware.items() if node in pool.nodes}
+        parts.extend(_parts(fabric, inside, with_mtu=with_mtu))
+    if not parts:
+        return None
+    files = {part.file.path: part.file for part in parts if part.file is not None}
+    return MachineShare(
+        name=f"{_NAME}-{pool.name}",
+        pool=pool.name,
+        kernel_arguments=tuple(sorted({part.argument for part in parts if part.argument})),
+        files=tuple(files[path] for path in sorted(files)),
+        reasons=tuple(dict.fromkeys(part.reason for part in parts)),
+        fabrics=tuple(FabricName(fabric.settings.name) for fabric in fabrics),
+    )
+
+
+def _parts(fabric: FabricNodes, inside: dict[NodeName, NodeHardware], *, with_mtu: bool) -> Iterable[_Part]:
+    settings = fabric.settings
+    doca = settings.nic_driver is NicDriver.DOCA
+    loaded = sorted(node for node, hardware in inside.items() if _IRDMA in hardware.modules)
+    blacklisted = any(f"module_blacklist={_IRDMA}" in hardware.kernel_arguments for hardware in inside.values())
+    if doca and (loaded or blacklisted):
+        where = f"loaded on {', '.join(loaded[:3])}" if loaded else "kept away already"
+        yield _Part(
+            f"irdma holds ib_core, so the DOCA driver could not replace it ({where})", f"module_blacklist={_IRDMA}"
+        )
+    if not doca and settings.intent.method is Method.SHARED:
+        content = "# railwright: the shared device plugin needs their character devices\nib_umad\nrdma_ucm\n"
+        yield _Part(
+            "the shared device plugin needs ib_umad and rdma_ucm, which only DOCA loads by itself",
+            file=MachineFile("/etc/modules-load.d/railwright-rdma.conf", _READABLE, content),
+        )
+    if with_mtu and needs_mtu(fabric):
+        rules = "".join(
+            f'SUBSYSTEM=="net", ACTION=="add", KERNELS=="{pci}", ATTR{{mtu}}="{settings.mtu_bytes}"\n'
+            for pci in sorted({port.pci for rail in fabric.rails for port in rail.ports if port.node in inside})
+        )
+        yield _Part(
+            f"pods want an MTU of {settings.mtu_bytes}, and a pod's interface takes none above its port's",
+            file=MachineFile(f"/etc/udev/rules.d/71-railwright-mtu-{settings.name}.rules", _READABLE, rules),
+        )
+
+
+def needs_mtu(fabric: FabricNodes) -> bool:
+    """Whether some rail's port has a smaller MTU than pods want; the SR-IOV operator sets it by its policy instead."""
+    settings = fabric.settings
+    if settings.mtu_bytes is None or settings.is_infiniband or settings.intent.method is Method.SRIOV:
+        return False
+    mtus = {port.pci: port.mtu_bytes for hardware in fabric.hardware.values() for port in hardware.ports}
+    return any((mtus.get(port.pci) or 0) < settings.mtu_bytes for rail in fabric.rails for port in rail.ports)
+
+
+def _host_network(fabric: FabricNodes) -> HostNetworkShare | None:
+    if not needs_mtu(fabric) or fabric.settings.mtu_bytes is None:
+        return None
+    name = FabricName(fabric.settings.name)
+    netdevs = sorted({port.netdev for rail in fabric.rails for port in rail.ports})
+    return HostNetworkShare(
+        f"railwright-{name}", {fabric_label(name): ADMITTED}, dict.fromkeys(netdevs, fabric.settings.mtu_bytes), name
+    )
+
+
+def _check_pool(pool: PoolFacts, notes: Notes) -> None:
+    state = "paused" if pool.paused else "degraded" if pool.degraded else "" if pool.updated else "not updated"
+    if state:
+        notes.refuse(
+            "pool-not-ready",
+            f"MachineConfigPool {pool.name} is {state}; a MachineConfig put there now would wait, or roll out on top of another",
+            where=f"MachineConfigPool {pool.name}",
+            expected="Updated, not paused, not degraded",
+            seen=f"{state} {pool.message}".strip(),
+            hint=f"oc get mcp {pool.name}; go on when it is Updated"
+            + (" and spec.paused is false" if pool.paused else ""),
+        )
+
+
+def _warn_plain(fabrics: tuple[FabricNodes, ...], notes: Notes) -> None:
+    for fabric in fabrics:
+        loaded = sorted(node for node, hardware in fabric.hardware.items() if _IRDMA in hardware.modules)
+        if loaded and fabric.settings.nic_driver is NicDriver.DOCA:
+            notes.warn(
+                "irdma-loaded",
+                f"irdma is loaded on {', '.join(loaded)} and keeps the DOCA driver from loading: blacklist it on the nodes",
+            )
+        if needs_mtu(fabric):
+            notes.warn(
+                "port-mtu-too-small",
+                f"ports of {fabric.settings.name} have an MTU below {fabric.settings.mtu_bytes}: set it on the nodes",
+            )

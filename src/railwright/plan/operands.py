@@ -1,0 +1,289 @@
+"""The four operators' own resources: new ones, or the ones that are there already, of which only what we need is taken."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from railwright.catalog.model import Catalog, NetworkOperatorEntry
+from railwright.core.ids import FabricName
+from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NODE_FEATURE_DISCOVERY, SRIOV_OPERATOR_CONFIG
+from railwright.core.objects import KubeObject, dig
+from railwright.facts.model import ClusterFacts, Platform
+from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
+from railwright.plan.defaults import number, words
+from railwright.plan.model import (
+    ADMITTED,
+    VFS_READY,
+    DevicePool,
+    DriverShare,
+    GpuPolicyShare,
+    NfdShare,
+    NicPolicyShare,
+    OperatorShare,
+    SriovConfigShare,
+    fabric_label,
+)
+from railwright.plan.notes import Notes
+from railwright.plan.settings import Settings
+
+PACKAGES = ("nfd", "sriov-network-operator", "nvidia-network-operator", "gpu-operator-certified")
+NIC_POLICY_NAME = "nic-cluster-policy"
+"""Any other is ignored by the operator. Source: six-configurations.md 1.5, 2026-11."""
+_GPU_POLICY_NAME = "gpu-cluster-policy"
+_MOFED_WAIT = "network.nvidia.com/operator.mofed.wait"
+_SRIOV_CAPABLE = "feature.node.kubernetes.io/pci-15b3.sriov.capable"
+
+
+def namespace_of(package: str, operators: tuple[OperatorShare, ...], catalog: Catalog) -> str:
+    """Namespace in which an operator runs, or will."""
+    for share in operators:
+        if share.package == package:
+            return share.namespace
+    entry = catalog.operator_of_package(package)
+    return entry.namespace if entry else ""
+
+
+def nfd_share(
+    cluster: ClusterFacts, namespace: str, intents: tuple[Intent, ...], catalog: Catalog, notes: Notes
+) -> NfdShare | None:
+    """Plan the one NodeFeatureDiscovery; two of them fight over labels."""
+    if cluster.platform is not Platform.OPENSHIFT:
+        return None
+    found = cluster.of_kind(NODE_FEATURE_DISCOVERY)
+    if len(found) > 1:
+        names = ", ".join(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
+        notes.refuse(
+            "second-nfd",
+            f"there are {len(found)} NodeFeatureDiscovery instances ({names}); they overwrite each other's labels",
+            hint="delete all but one",
+        )
+        return None
+    whitelist, classes = catalog.default("nfd_class_whitelist"), words(catalog, "nfd_class_whitelist")
+    notes.decide("nfd deviceClassWhitelist", ", ".join(classes), "catalog", whitelist.reason, whitelist.source)
+    if found:
+        notes.decide(
+            "nfd", found[0]["metadata"]["name"], "cluster", "the instance that is there is used; its other entries stay"
+        )
+    return NfdShare(
+        name=str(found[0]["metadata"]["name"]) if found else "nfd-instance",
+        namespace=str(found[0]["metadata"]["namespace"]) if found else namespace,
+        class_whitelist=classes,
+        label_fields=words(catalog, "nfd_label_fields"),
+        operand_image="",
+        adopted=bool(found),
+        tolerations=_tolerations(intents),
+    )
+
+
+@dataclass(frozen=True)
+class NicNeeds:
+    """What fabrics want of the one NicClusterPolicy, put together."""
+
+    settings: tuple[Settings, ...]
+    shared_pools: tuple[DevicePool, ...]
+    host_pools: tuple[DevicePool, ...]
+
+
+def nic_share(
+    needs: NicNeeds, cluster: ClusterFacts, entry: NetworkOperatorEntry | None, catalog: Catalog, notes: Notes
+) -> NicPolicyShare | None:
+    """Plan the NicClusterPolicy that all fabrics share."""
+    live = _nic_policy(cluster, notes)
+    if entry is None:
+        notes.refuse(
+            "no-network-operator-version",
+            "no version of the NVIDIA Network Operator is known, so no image can be named",
+            hint="spec.operators.channels names a channel with a known version",
+        )
+        return None
+    all_settings = needs.settings
+    wants_driver = any(item.nic_driver is NicDriver.DOCA for item in all_settings)
+    has_driver = dig(live, "spec", "ofedDriver") is not None
+    if live is not None and has_driver and not wants_driver:
+        notes.warn(
+            "driver-is-there",
+            "the NicClusterPolicy that is there runs the DOCA driver; driver.nic: in-box does not remove it",
+            NIC_POLICY_NAME,
+        )
+    driver = _driver(all_settings, entry, catalog, notes) if wants_driver and not has_driver else None
+    if has_driver and wants_driver:
+        notes.decide(
+            "doca driver",
+            dig(live, "spec", "ofedDriver", "version"),
+            "cluster",
+            "the driver that is there stays as it is",
+        )
+    intents = tuple(item.intent for item in all_settings)
+    return NicPolicyShare(
+        fabrics=tuple(FabricName(item.name) for item in all_settings),
+        driver=driver,
+        shared_pools=needs.shared_pools,
+        host_pools=needs.host_pools,
+        ipoib=any(item.intent.method is Method.SHARED and item.is_infiniband for item in all_settings),
+        nv_ipam=any(item.ipam is Ipam.NV_IPAM for item in all_settings),
+        ib_kubernetes={} if any(item.intent.network.guid == "pool" for item in all_settings) else None,
+        component_repository=_mirrored(entry.component_repository, intents),
+        component_version=entry.component_tag,
+        node_labels=()
+        if live is not None
+        else tuple((fabric_label(FabricName(item.name)), ADMITTED) for item in all_settings),
+        tolerations=_tolerations(intents),
+        adopted=live is not None,
+        pull_secrets=_pull_secrets(intents),
+    )
+
+
+def _nic_policy(cluster: ClusterFacts, notes: Notes) -> KubeObject | None:
+    live = None
+    for item in cluster.of_kind(NIC_CLUSTER_POLICY):
+        name = str(item["metadata"]["name"])
+        if name == NIC_POLICY_NAME:
+            live = item
+        else:
+            notes.refuse(
+                "nic-policy-misnamed",
+                f"there is a NicClusterPolicy {name}; the operator ignores it, and deleting it beside a good one makes "
+                "mofed.wait flip every 5 s until the operator restarts",
+                expected=NIC_POLICY_NAME,
+                seen=name,
+                hint="delete it now, before there is another, and restart the operator's pod",
+            )
+    if live is not None:
+        notes.decide(
+            "NicClusterPolicy",
+            NIC_POLICY_NAME,
+            "cluster",
+            "it is there already: our sections and pools are added, everything else stays",
+        )
+    return live
+
+
+def _driver(
+    all_settings: tuple[Settings, ...], entry: NetworkOperatorEntry, catalog: Catalog, notes: Notes
+) -> DriverShare:
+    first = next(item for item in all_settings if item.nic_driver is NicDriver.DOCA)
+    version = first.intent.driver.nic_version or entry.doca_version
+    origin = "file" if first.intent.driver.nic_version else "catalog"
+    notes.decide(
+        "doca driver",
+        version,
+        origin,
+        f"what Network Operator {entry.version} was released with",
+        f"{entry.source} ({entry.date})",
+    )
+    if version.startswith("sha256:"):
+        notes.warn(
+            "driver-by-digest",
+            "a driver given by digest loses the toolkit container that builds it on OpenShift: give a tag",
+        )
+    environment = {
+        # Names stay when the driver is loaded: without it ens1f0np0 and ens1f0 trade places (six-configurations 1.7).
+        "CREATE_IFNAMES_UDEV": "true",
+        "RESTORE_DRIVER_ON_POD_TERMINATION": "true",
+        "UNLOAD_STORAGE_MODULES": "true",
+    }
+    return DriverShare(
+        repository=_mirrored(entry.driver_repository, tuple(item.intent for item in all_settings)),
+        image=entry.driver_image,
+        version=version,
+        environment=environment,
+        auto_upgrade=first.auto_upgrade,
+        max_parallel=first.max_parallel,
+        drain_timeout_s=first.drain_timeout_s,
+        startup_initial_delay_s=number(catalog, "startup_initial_delay_s"),
+        pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
+    )
+
+
+def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: Notes) -> GpuPolicyShare | None:
+    """Plan the ClusterPolicy; only the oldest of several is in force."""
+    found = cluster.of_kind(CLUSTER_POLICY)
+    if len(found) > 1:
+        names = ", ".join(str(item["metadata"]["name"]) for item in found)
+        notes.refuse(
+            "second-cluster-policy",
+            f"there are {len(found)} ClusterPolicies ({names}); only one is in force, and the others never get a status",
+            hint="delete all but the one in use",
+        )
+        return None
+    if found:
+        notes.decide(
+            "ClusterPolicy",
+            found[0]["metadata"]["name"],
+            "cluster",
+            "it is there already: only the fields that RDMA needs are taken",
+        )
+    first = all_settings[0]
+    peermem = first.memory is GpuMemory.PEERMEM
+    return GpuPolicyShare(
+        name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
+        kernel_module_type=first.gpu_driver.value,
+        peermem=peermem,
+        use_host_mofed=False,
+        gdrcopy=any(item.gdrcopy for item in all_settings),
+        gds=any(item.gds for item in all_settings),
+        driver_version=first.intent.driver.gpu_version or "",
+        auto_upgrade=first.auto_upgrade,
+        max_parallel=first.max_parallel,
+        drain_timeout_s=first.drain_timeout_s,
+        tolerations=_tolerations(tuple(item.intent for item in all_settings)),
+        registry=next((item.intent.image_registry for item in all_settings if item.intent.image_registry), ""),
+        pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
+        adopted=bool(found),
+    )
+
+
+def sriov_config_share(
+    all_settings: tuple[Settings, ...], cluster: ClusterFacts, namespace: str, notes: Notes
+) -> SriovConfigShare | None:
+    """
+    Plan SriovOperatorConfig `default`, only where a fabric uses SR-IOV: without it no daemon runs on any node.
+
+    Its daemon waits for the DOCA driver, so that VFs are not made on the driver that is about to be replaced.
+    """
+    users = [item for item in all_settings if item.intent.method is Method.SRIOV]
+    if not users:
+        return None
+    live = next(
+        (item for item in cluster.of_kind(SRIOV_OPERATOR_CONFIG, namespace) if item["metadata"]["name"] == "default"),
+        None,
+    )
+    selector: Mapping[str, str] = {}
+    if live is None:
+        selector = {_SRIOV_CAPABLE: "true", "node-role.kubernetes.io/worker": ""}
+        if len(users) == 1:
+            selector = {**selector, fabric_label(FabricName(users[0].name)): ADMITTED}
+        if any(item.nic_driver is NicDriver.DOCA for item in users):
+            selector = {**selector, _MOFED_WAIT: "false"}
+    else:
+        notes.decide("SriovOperatorConfig", "default", "cluster", "it is there already and stays as it is")
+        if _MOFED_WAIT not in dig(live, "spec", "configDaemonNodeSelector", default={}):
+            notes.warn(
+                "sriov-daemon-does-not-wait",
+                "the SR-IOV config daemon does not wait for the DOCA driver: VFs may be made before its restart takes them away",
+                "SriovOperatorConfig default",
+            )
+    return SriovConfigShare(
+        namespace=namespace,
+        daemon_node_selector=selector,
+        injector=True,
+        webhook=True,
+        adopted=live is not None,
+        stage=VFS_READY,
+    )
+
+
+def _tolerations(intents: tuple[Intent, ...]) -> tuple[Mapping[str, str], ...]:
+    found: list[Mapping[str, str]] = []
+    for intent in intents:
+        found.extend(item for item in intent.tolerations if item not in found)
+    return tuple(found)
+
+
+def _pull_secrets(intents: tuple[Intent, ...]) -> tuple[str, ...]:
+    return tuple(sorted({intent.pull_secret for intent in intents if intent.pull_secret}))
+
+
+def _mirrored(repository: str, intents: tuple[Intent, ...]) -> str:
+    """Put a mirror in the place of the registry: nvcr.io/nvidia/mellanox -> MIRROR/nvidia/mellanox."""
+    mirror = next((intent.image_registry for intent in intents if intent.image_registry), "")
+    return f"{mirror}/{repository.partition('/')[2]}" if mirror and repository else repository

@@ -1,0 +1,127 @@
+"""`plan(intents, snapshot, catalog) -> Plan`: the one public function."""
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import FabricName
+from railwright.facts.model import Snapshot
+from railwright.intent.model import Intent
+from railwright.plan import admission, compose, operands
+from railwright.plan.draft import FabricNodes
+from railwright.plan.environment import environment
+from railwright.plan.expectations import Expected
+from railwright.plan.fabrics import draft_fabrics
+from railwright.plan.machine import machine_shares
+from railwright.plan.model import Basis, FabricPlan, Plan, Share
+from railwright.plan.notes import Notes
+from railwright.plan.objects import access_shares, fabric_shares, nic_needs
+from railwright.plan.platform import check_platform
+from railwright.plan.settings import settings_of
+from railwright.plan.stages import stages
+from railwright.plan.versions import check_driver_image, network_operator, operator_shares, os_tag
+
+
+def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> Plan:
+    """
+    Decide everything.
+
+    Args:
+        intents: every fabric that is to be on the cluster, those applied earlier included.
+        snapshot: facts; without nodes (rendering without a cluster) rails must be named in the intents.
+
+    Returns:
+        A plan, refused or not: reasons are in it, per node and for the whole.
+    """
+    notes = Notes()
+    cluster = snapshot.cluster
+    all_settings = tuple(settings_of(intent, catalog, notes) for intent in intents)
+    check_platform(all_settings, snapshot, catalog, notes)
+    compose.check_settings(all_settings, notes)
+    operators = operator_shares(all_settings, snapshot, catalog, notes) if all_settings else ()
+    entry = network_operator(operators, catalog, notes)
+    drafts = draft_fabrics(all_settings, snapshot, catalog, notes)
+    if entry is not None:
+        for fabric in drafts.fabrics:
+            version = fabric.settings.intent.driver.nic_version or entry.doca_version
+            for node in snapshot.nodes:
+                if node.name in fabric.hardware:
+                    check_driver_image(node, fabric.settings, version, snapshot, catalog, notes)
+    fabrics = drafts.without_refused(notes)
+    compose.check_ports(fabrics, notes)
+    namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
+    shares: list[Share] = [*operators, *machine_shares(fabrics, cluster, notes)]
+    if all_settings:
+        needs = nic_needs(fabrics, all_settings, notes)
+        gpu = operands.gpu_share(all_settings, cluster, notes)
+        shares += [
+            share
+            for share in (
+                operands.nfd_share(cluster, namespaces["nfd"], intents, catalog, notes),
+                operands.nic_share(needs, cluster, entry, catalog, notes),
+                operands.sriov_config_share(all_settings, cluster, namespaces["sriov-network-operator"], notes),
+                gpu,
+            )
+            if share is not None
+        ]
+        shares += admission.label_shares(snapshot, fabrics, gpu, notes)
+    for fabric in fabrics:
+        shares += fabric_shares(fabric, namespaces, catalog, notes)
+    shares += access_shares(fabrics, cluster)
+    expected = Expected(cluster.platform, fabrics, tuple(shares), namespaces["nvidia-network-operator"])
+    nodes = admission.node_plans(snapshot, fabrics, drafts.selected, drafts.left_out, notes)
+    _refuse_empty(fabrics, snapshot, notes)
+    return Plan(
+        basis=_basis(snapshot),
+        fabrics=tuple(_fabric_plan(fabric) for fabric in fabrics),
+        stages=stages(expected, catalog),
+        shares=tuple(shares),
+        nodes=nodes,
+        batches=admission.batches(fabrics),
+        other_ports=drafts.other_ports,
+        reaches=admission.reaches(snapshot, fabrics, tuple(shares)),
+        decisions=tuple(notes.decisions),
+        warnings=tuple(notes.warnings),
+        refusals=notes.of_plan(),
+    )
+
+
+def _fabric_plan(fabric: FabricNodes) -> FabricPlan:
+    intent = fabric.settings.intent
+    return FabricPlan(
+        name=FabricName(intent.name),
+        intent=intent,
+        method=intent.method,
+        fabric=intent.fabric,
+        rails=fabric.rails,
+        groups=fabric.groups,
+        environment=environment(fabric.settings, fabric.rails),
+    )
+
+
+def _refuse_empty(fabrics: tuple[FabricNodes, ...], snapshot: Snapshot, notes: Notes) -> None:
+    """Refuse a fabric without a node: nothing would be there to prove."""
+    for fabric in fabrics:
+        if snapshot.nodes and not fabric.hardware:
+            name = fabric.settings.name
+            reasons = sorted({f"{refusal.code} on {refusal.node}" for refusal in notes.refusals if refusal.node})
+            notes.refuse(
+                "no-node-admitted",
+                f"no node can be admitted to {name}" + (f": {', '.join(reasons[:6])}" if reasons else ""),
+                where=str(fabric.settings.intent.place("spec.nodes") or name),
+                expected="at least one worker with an NVIDIA GPU and a ConnectX port whose rails are up",
+                seen=f"{len(snapshot.nodes)} nodes, none of them",
+                hint="railwright discover shows what each node has; the refused nodes below say what is in the way",
+            )
+
+
+def _basis(snapshot: Snapshot) -> Basis:
+    cluster = snapshot.cluster
+    systems = {(tag, node.architecture) for node in snapshot.nodes if (tag := os_tag(node, cluster.openshift_version))}
+    return Basis(
+        cluster=cluster.name,
+        simulated=cluster.simulated,
+        platform=cluster.platform,
+        topology=cluster.topology,
+        openshift_version=cluster.openshift_version,
+        kubernetes_version=cluster.kubernetes_version,
+        facts_known=bool(snapshot.nodes),
+        node_systems=tuple(sorted(systems)),
+    )

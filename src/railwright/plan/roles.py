@@ -1,0 +1,87 @@
+"""What each ConnectX port of a node is for: a rail's candidate, or something else, with the reason."""
+
+from dataclasses import dataclass
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import NodeName, PciAddress
+from railwright.facts.model import Distance, Gpu, LinkLayer, NicPort, NodeHardware
+from railwright.facts.pci import distance
+from railwright.intent.model import Fabric
+from railwright.plan.model import OtherPort
+from railwright.plan.nodes import connectx_ports
+
+_NEAR = Distance.PXB.rank
+_LAYER = {Fabric.ROCE: LinkLayer.ETHERNET, Fabric.INFINIBAND: LinkLayer.INFINIBAND}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A port that may become a rail: the distance to every GPU of the node, nearest first."""
+
+    port: NicPort
+    distances: tuple[tuple[Distance, Gpu], ...]
+
+    @property
+    def nearest(self) -> Distance | None:
+        """Distance to the nearest GPU."""
+        return self.distances[0][0] if self.distances else None
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the port works, as far as it says; a port without an RDMA device only has its carrier."""
+        return self.port.state == "ACTIVE" if self.port.state else self.port.carrier is True
+
+
+def candidates(
+    node: NodeName, hardware: NodeHardware, fabric: Fabric, catalog: Catalog
+) -> tuple[tuple[Candidate, ...], tuple[OtherPort, ...]]:
+    """
+    Tell a node's ConnectX ports apart.
+
+    A port is near when only PCIe switches lie between it and a GPU; where a node has such ports, the others are
+    north-south. Where it has none (Grace: GPU and NIC meet only at the CPU), every port of a GPU's socket counts.
+    """
+    carrying: dict[PciAddress | None, str] = {}
+    for item in hardware.carried:
+        carrying.setdefault(item.pci, item.what)
+    found: list[Candidate] = []
+    others: list[OtherPort] = []
+    for port in connectx_ports(hardware):
+        not_a_rail = _not_a_rail(port, carrying, fabric, catalog)
+        if not_a_rail is not None:
+            others.append(OtherPort(node, port.pci, port.netdev, *not_a_rail))
+            continue
+        distances = sorted(((distance(gpu, port), gpu) for gpu in hardware.gpus), key=lambda d: (d[0].rank, d[1].pci))
+        found.append(Candidate(port, tuple(distances)))
+    limit = _NEAR if any(_within(item, _NEAR) for item in found) else Distance.NODE.rank
+    far = [item for item in found if not _within(item, limit)]
+    others.extend(
+        OtherPort(
+            node, item.port.pci, item.port.netdev, "north-south", f"no GPU is nearer than {item.nearest or 'any'}"
+        )
+        for item in far
+    )
+    kept = tuple(item for item in found if item not in far)
+    return kept, tuple(sorted(others, key=lambda item: item.pci))
+
+
+def _within(item: Candidate, rank: int) -> bool:
+    return item.nearest is not None and item.nearest.rank <= rank
+
+
+def _not_a_rail(
+    port: NicPort, carrying: dict[PciAddress | None, str], fabric: Fabric, catalog: Catalog
+) -> tuple[str, str] | None:
+    """Role and reason of a port that is certainly no rail; None for a candidate."""
+    traffic = carrying.get(port.pci)
+    if traffic is not None:
+        storage = any(word in traffic for word in ("mount", "NVMe", "iSCSI", "iSER", "Ceph"))
+        return ("storage" if storage else "management", f"carries the node's {traffic}")
+    if port.link_layer is not _LAYER[fabric]:
+        return "wrong link layer", f"{port.link_layer.value}, and the fabric is {fabric.value}"
+    nic = catalog.nic(port.device_id, port.vendor_id)
+    if nic is not None and nic.bluefield and fabric is Fabric.INFINIBAND and nic.infiniband is False:
+        return "unused", f"{nic.name} is listed for Ethernet only"
+    if port.netdev is None:
+        return "unused", "it has no network device"
+    return None

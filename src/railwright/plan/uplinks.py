@@ -1,0 +1,83 @@
+"""
+What may not be cut: a function that we would take must not carry the node's own traffic.
+
+With the DOCA driver every mlx5 function of a node counts as taken (its restart takes all of them down); with SR-IOV
+every function of the card (firmware settings and resets are the card's); else the rail alone.
+Source: DESIGN section 5; network-operator issue 2176, as named in peers.md section 4 (2026-11).
+"""
+
+from collections.abc import Iterable
+
+from railwright.core.ids import NodeName, PciAddress, card_of
+from railwright.facts.model import Carried, NodeHardware
+from railwright.intent.model import Method, NicDriver
+from railwright.plan.nodes import CONNECTX_VENDOR
+from railwright.plan.notes import Notes
+from railwright.plan.settings import Settings
+
+_MLX5 = "mlx5_core"
+
+
+def taken_functions(hardware: NodeHardware, rails: Iterable[PciAddress], settings: Settings) -> dict[PciAddress, str]:
+    """Every PCI function that the fabric takes on a node, with the reason."""
+    rails = set(rails)
+    taken = dict.fromkeys(rails, "it is a rail")
+    cards = {card_of(pci) for pci in rails}
+    for port in hardware.ports:
+        if port.pci in taken:
+            continue
+        if settings.intent.method is Method.SRIOV and card_of(port.parent or port.pci) in cards:
+            taken[port.pci] = "it is on the card of a rail, and SR-IOV sets up and resets whole cards"
+        elif settings.nic_driver is NicDriver.DOCA and (port.vendor_id == CONNECTX_VENDOR or port.driver == _MLX5):
+            taken[port.pci] = "the DOCA driver's restart takes every mlx5 function of the node down"
+    return taken
+
+
+def refuse_cut(
+    node: NodeName, hardware: NodeHardware, rails: Iterable[PciAddress], settings: Settings, notes: Notes
+) -> None:
+    """Refuse a node whose own traffic would be cut, or of which that is not known."""
+    rails = tuple(rails)
+    if not hardware.uplinks_known:
+        notes.refuse(
+            "uplink-unknown",
+            f"what carries the own traffic of {node} is not known: {hardware.uplinks_problem}",
+            expected="routes, mounts and the host's network namespace, readable",
+            seen=hardware.uplinks_problem,
+            hint="an unknown uplink is not an unused one: make it readable, or leave the node out with spec.nodes",
+            node=node,
+        )
+        return
+    taken = taken_functions(hardware, rails, settings)
+    parents = {port.pci: port.parent for port in hardware.ports if port.parent is not None}
+    for carried in hardware.carried:
+        if carried.pci is None:
+            continue
+        function = carried.pci if carried.pci in taken else parents.get(carried.pci)
+        if function in taken:
+            _refuse(node, carried, taken[function], rails, settings, notes)
+
+
+def _refuse(
+    node: NodeName, carried: Carried, why: str, rails: tuple[PciAddress, ...], settings: Settings, notes: Notes
+) -> None:
+    path = " > ".join((*carried.path, str(carried.pci)))
+    notes.refuse(
+        "uplink-would-be-cut",
+        f"{carried.what} of {node} runs over {path}, which would be taken: {why}",
+        expected="no function that is taken carries the node's own traffic",
+        seen=path,
+        hint=_way_out(carried, rails, settings),
+        node=node,
+    )
+
+
+def _way_out(carried: Carried, rails: tuple[PciAddress, ...], settings: Settings) -> str:
+    if carried.pci in rails:
+        return "this port is the node's own: leave it out of spec.rails, or move the node's traffic to another port"
+    on_the_card = carried.pci is not None and card_of(carried.pci) in {card_of(pci) for pci in rails}
+    if settings.intent.method is Method.SRIOV and on_the_card:
+        return "move the node's traffic to another card, or leave the rails of this card out of spec.rails"
+    if settings.nic_driver is NicDriver.DOCA:
+        return "driver.nic: in-box with driver.memory: dma-buf takes only the rails, and suffices from kernel 5.12 on"
+    return "move the node's traffic to another card"

@@ -1,0 +1,246 @@
+"""Which version of each operator: what the live catalog offers, checked against what the catalog knows."""
+
+from dataclasses import dataclass
+
+from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry, driver_os_tag
+from railwright.core.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from railwright.core.objects import dig
+from railwright.facts.model import NodeFacts, PackageFacts, Platform, Snapshot
+from railwright.intent.model import Intent, NicDriver
+from railwright.plan.model import OperatorShare
+from railwright.plan.notes import Notes
+from railwright.plan.settings import Settings
+
+OPERATORS = ("nfd", "sriov", "nvidia-network", "nvidia-gpu")
+
+
+def operator_shares(
+    settings: tuple[Settings, ...], snapshot: Snapshot, catalog: Catalog, notes: Notes
+) -> tuple[OperatorShare, ...]:
+    """Plan the four operators; on plain Kubernetes none goes through OLM."""
+    if snapshot.cluster.platform is not Platform.OPENSHIFT:
+        return ()
+    return tuple(
+        share for key in OPERATORS if (share := _operator(catalog.operator(key), settings, snapshot, notes)) is not None
+    )
+
+
+def _operator(
+    entry: OperatorEntry, settings: tuple[Settings, ...], snapshot: Snapshot, notes: Notes
+) -> OperatorShare | None:
+    cluster = snapshot.cluster
+    found = [item for item in cluster.of_kind(SUBSCRIPTION) if dig(item, "spec", "name") == entry.package]
+    if len(found) > 1:
+        places = ", ".join(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
+        notes.refuse(
+            "operator-subscribed-twice",
+            f"package {entry.package} has {len(found)} Subscriptions ({places}): OLM resolves neither",
+            hint="delete all but one",
+        )
+        return None
+    namespace = str(found[0]["metadata"]["namespace"]) if found else entry.namespace
+    groups = cluster.of_kind(OPERATOR_GROUP, namespace)
+    if len(groups) > 1:
+        names = ", ".join(str(item["metadata"]["name"]) for item in groups)
+        notes.refuse(
+            "operator-groups-collide",
+            f"namespace {namespace} has {len(groups)} OperatorGroups ({names}): OLM installs nothing there",
+            hint="delete all but one",
+        )
+        return None
+    if found:
+        return _adopted(entry, found[0], namespace, bool(groups), snapshot, notes)
+    targets = dig(groups[0], "spec", "targetNamespaces", default=[]) if groups else [namespace]
+    if groups and list(targets) != [namespace]:
+        notes.refuse(
+            "operator-group-has-other-targets",
+            f"the OperatorGroup of {namespace} is for {', '.join(targets) or 'all namespaces'}",
+            expected=namespace,
+            seen=", ".join(targets) or "all namespaces",
+            hint=f"{entry.package} supports only its own namespace: set spec.targetNamespaces to [{namespace}]",
+        )
+        return None
+    return _new(entry, settings, namespace, bool(groups), snapshot, notes)
+
+
+def _adopted(
+    entry: OperatorEntry, subscription: object, namespace: str, has_group: bool, snapshot: Snapshot, notes: Notes
+) -> OperatorShare:
+    csv = str(dig(subscription, "status", "installedCSV", default=""))
+    notes.decide(
+        f"operator {entry.package}",
+        csv or "not installed yet",
+        "cluster",
+        "it is subscribed to already, and an existing installation is adopted, never fought",
+    )
+    if csv and not any(
+        dig(item, "metadata", "name") == csv for item in snapshot.cluster.of_kind(CLUSTER_SERVICE_VERSION, namespace)
+    ):
+        notes.warn("operator-csv-missing", f"Subscription says {csv} is installed, and there is no such CSV", namespace)
+    return OperatorShare(
+        package=entry.package,
+        namespace=namespace,
+        operator_group=entry.operator_group,
+        target_namespaces=(namespace,),
+        subscription=str(dig(subscription, "metadata", "name")),
+        channel=str(dig(subscription, "spec", "channel", default="")),
+        csv=csv,
+        catalog=str(dig(subscription, "spec", "source", default="")),
+        catalog_namespace=str(dig(subscription, "spec", "sourceNamespace", default="")),
+        approval=str(dig(subscription, "spec", "installPlanApproval", default="Automatic")),
+        adopted=True,
+        deployments=entry.deployments,
+        has_operator_group=has_group,
+    )
+
+
+def _new(
+    entry: OperatorEntry,
+    settings: tuple[Settings, ...],
+    namespace: str,
+    has_group: bool,
+    snapshot: Snapshot,
+    notes: Notes,
+) -> OperatorShare | None:
+    chosen = _channel(entry, tuple(item.intent for item in settings), snapshot, notes)
+    if chosen is None:
+        return None
+    return OperatorShare(
+        package=entry.package,
+        namespace=namespace,
+        operator_group=entry.operator_group,
+        target_namespaces=(namespace,),
+        subscription=entry.package,
+        channel=chosen.channel,
+        csv=chosen.csv,
+        catalog=chosen.catalog,
+        catalog_namespace=chosen.catalog_namespace,
+        approval=settings[0].approval,
+        adopted=False,
+        deployments=entry.deployments,
+        namespace_labels=entry.namespace_labels,
+        namespace_annotations=entry.namespace_annotations,
+        has_operator_group=has_group,
+    )
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    channel: str
+    csv: str
+    catalog: str
+    catalog_namespace: str
+
+
+def _channel(entry: OperatorEntry, intents: tuple[Intent, ...], snapshot: Snapshot, notes: Notes) -> _Chosen | None:
+    cluster = snapshot.cluster
+    key = f"operator {entry.package}"
+    wanted = next((c for item in intents if (c := item.operators.channels.get(entry.package))), "")
+    source = next((c for item in intents if (c := item.operators.catalogs.get(entry.package))), "")
+    if cluster.packages_problem:
+        channel = wanted or next(iter(entry.preferred_channels), "stable")
+        notes.decide(
+            key,
+            f"channel {channel}",
+            "file" if wanted else "catalog",
+            "the live catalog could not be read",
+            entry.source,
+        )
+        notes.warn("catalog-not-read", f"{entry.package}: {cluster.packages_problem}; its newest version is not known")
+        return _Chosen(channel, "", source or entry.catalog, entry.catalog_namespace)
+    offers = [item for item in cluster.packages if item.package == entry.package and source in {"", item.catalog}]
+    offers.sort(key=lambda item: (item.catalog != entry.catalog, item.catalog))
+    if not offers:
+        notes.refuse(
+            "package-not-offered",
+            f"no catalog of this cluster offers the package {entry.package}",
+            expected=f"{entry.package} in {source or entry.catalog}",
+            seen="not there",
+            hint="check the CatalogSources (oc get packagemanifests); a mirrored one is named in spec.operators.catalogs",
+        )
+        return None
+    return _head(entry, offers[0], wanted, notes)
+
+
+def _head(entry: OperatorEntry, offer: PackageFacts, wanted: str, notes: Notes) -> _Chosen | None:
+    names = [channel.name for channel in offer.channels]
+    preferred = next((name for name in entry.preferred_channels if name in names), offer.default_channel)
+    name = wanted or preferred
+    channel = next((item for item in offer.channels if item.name == name), None)
+    if channel is None:
+        notes.refuse(
+            "channel-not-offered",
+            f"package {entry.package} has no channel {name}",
+            expected=f"one of {', '.join(sorted(names))}",
+            seen=name,
+            hint="leave spec.operators.channels out to take the catalog's own",
+        )
+        return None
+    origin, why = (
+        ("file", "asked for") if wanted else ("cluster", f"what catalog {offer.catalog} offers in channel {name}")
+    )
+    notes.decide(f"operator {entry.package}", f"{channel.head_csv} (channel {name})", origin, why, entry.source)
+    return _Chosen(channel.name, channel.head_csv, offer.catalog, offer.catalog_namespace)
+
+
+def csv_version(csv: str) -> str:
+    """Cut the version out of a CSV's name: "nvidia-network-operator.v26.4.1" -> "26.4.1"."""
+    return csv.partition(".v")[2]
+
+
+def network_operator(
+    operators: tuple[OperatorShare, ...], catalog: Catalog, notes: Notes
+) -> NetworkOperatorEntry | None:
+    """
+    Look up what is known of the planned Network Operator.
+
+    Of a version that the catalog does not know the newest known one stands in for image tags, with a warning.
+    """
+    csv = next((item.csv for item in operators if item.package == "nvidia-network-operator"), "")
+    version = csv_version(csv)
+    entry = catalog.network_operator(version) if version else None
+    if entry is not None:
+        return entry
+    newest = [item for item in catalog.network_operators if item.component_tag and "candidate" not in item.support]
+    if not newest:
+        return None
+    fallback = catalog.network_operator(max((item.version for item in newest), key=_numbers))
+    if fallback is not None:
+        notes.warn(
+            "network-operator-version-unknown",
+            f"Network Operator {version or 'of unknown version'} is not in the catalog: images of {fallback.version} are named",
+        )
+    return fallback
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def os_tag(node: NodeFacts, openshift_version: str) -> str:
+    """Name the node's system the way driver images do; empty when it is not known."""
+    release = node.hardware.os_release if node.hardware else {}
+    return driver_os_tag(release.get("ID", ""), release.get("VERSION_ID", ""), openshift_version)
+
+
+def check_driver_image(
+    node: NodeFacts, settings: Settings, version: str, snapshot: Snapshot, catalog: Catalog, notes: Notes
+) -> None:
+    """Refuse a node for whose system the DOCA driver has no image."""
+    if settings.nic_driver is not NicDriver.DOCA:
+        return
+    tag = os_tag(node, snapshot.cluster.openshift_version)
+    exists = catalog.doca_image_exists(version, tag) if tag else None
+    if exists is False:
+        notes.refuse(
+            "no-driver-image",
+            f"DOCA driver {version} has no image for {tag}, which {node.name} runs",
+            hint="another Network Operator channel, another driver.nicVersion, or driver.nic: in-box",
+            node=node.name,
+        )
+    elif exists is None:
+        notes.warn(
+            "driver-image-unknown",
+            f"whether DOCA driver {version} has an image for {tag or 'this system'} is not known",
+            node.name,
+        )
