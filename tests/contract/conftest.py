@@ -7,6 +7,7 @@ from support.plane import live_cluster, session_plane
 from support.uncovered import record
 
 from railwright.adapters.clock import RealClock
+from railwright.adapters.cluster import LiveCluster
 from railwright.adapters.nodes import ExecNodes
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.programs import Unavailable
@@ -28,7 +29,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     if request.param == "simulator":
         yield open_simulator("h200-roce")
         return
-    cluster = live_cluster(request.getfixturevalue("plane"))
+    cluster = live_cluster(request.getfixturevalue("plane"), LiveCluster)
     try:
         yield World(cluster, ExecNodes(cluster), RealClock())
     finally:

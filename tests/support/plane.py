@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from railwright.adapters.cluster import LiveCluster
 from railwright.adapters.kubeconfig import read_login
@@ -27,10 +28,13 @@ def crds_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def live_cluster(plane: Plane) -> LiveCluster:
+AnyLive = TypeVar("AnyLive", bound=LiveCluster)
+
+
+def live_cluster(plane: Plane, kind: type[AnyLive]) -> AnyLive:
     """Our own adapter, logged in as a person would be; to be closed by the caller."""
     login = read_login(None, {"KUBECONFIG": str(plane.kubeconfig)}, Path("/nonexistent"))
-    return LiveCluster(login.name, Transport(login))
+    return kind(login.name, Transport(login))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ _MOVED_ON = (404, 409)
 
 
 class FasterTime:
-    """Wall time that runs `factor` times faster from the moment it is made."""
+    """A Clock that runs `factor` times faster than the wall's from the moment it is made."""
 
     def __init__(self, factor: float, wall: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Start now."""
@@ -37,6 +37,14 @@ class FasterTime:
     def now(self) -> datetime:
         """Give the time of the faster clock."""
         return self._began + (self._wall() - self._began) * self._factor
+
+    def monotonic_s(self) -> float:
+        """Seconds of the faster clock since it was made."""
+        return (self.now() - self._began).total_seconds()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait that long by the faster clock."""
+        await asyncio.sleep(seconds / self._factor)
 
 
 class Actors:
@@ -56,6 +64,10 @@ class Actors:
         self._devices = devices
         self._time = time
         self._objects: dict[Ref, KubeObject] = {}
+
+    def seen(self) -> Objects:
+        """Give what stand-ins see now."""
+        return Objects(dict(self._objects), self._devices)
 
     async def follow(self, kind: Kind) -> None:
         """Keep the objects of one kind up to date until cancelled; a broken stream starts again from a list."""
@@ -85,7 +97,7 @@ class Actors:
         """Let every stand-in react, again and again, until cancelled."""
         while True:
             for name, react in self._standins:
-                for write in react(Objects(dict(self._objects), self._devices), self._time.now()):
+                for write in react(self.seen(), self._time.now()):
                     await self._write(name, write)
             await asyncio.sleep(REACT_EVERY_S)
 
