@@ -209,6 +209,8 @@ class Store:
             meta["creationTimestamp"] = rfc3339(now)
             if ref.kind not in WITHOUT_GENERATION:
                 meta["generation"] = 1
+            if ref.kind == NAMESPACE:
+                body["status"] = {"phase": "Active"}
         elif "generation" in meta and _specification(body) != _specification(live):
             meta["generation"] = live["metadata"]["generation"] + 1
         meta["resourceVersion"] = str(self.version + 1)
