@@ -1,5 +1,7 @@
 """Discover, plan, render, compare: everything up to the first question, changing nothing."""
 
+from dataclasses import replace
+
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import Ledger
 from railwright.apply.ours import known_refs, taken_by_ref
@@ -36,7 +38,7 @@ async def prepare(world: World, intents: tuple[Intent, ...], catalog: Catalog, p
     prepared = await prepare_exactly(world, together, ledger, catalog, progress)
     if not problem:
         return prepared
-    return Prepared(**{**vars(prepared), "problems": (problem, *prepared.problems)})
+    return replace(prepared, problems=(problem, *prepared.problems))
 
 
 async def prepare_exactly(
@@ -51,7 +53,7 @@ async def prepare_from(
     world: World, snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog
 ) -> Prepared:
     """Do the same with facts that were read already; without intents nothing is wanted."""
-    decided = plan(intents, snapshot, catalog)
+    decided = plan(intents, without_ours(snapshot, ledger), catalog)
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.
         return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger)
@@ -59,6 +61,20 @@ async def prepare_from(
     live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
     changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
     return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems)
+
+
+def without_ours(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
+    """
+    Leave out what we made: planned again, a fabric gives the same plan, and never adopts its own objects.
+
+    Objects of others stay, also those that we took fields of.
+    """
+    objects = snapshot.cluster.objects
+    ours = {ref for ref in known_refs(ledger, objects) if ledger.entries[ref].created}
+    if not ours:
+        return snapshot
+    others = {ref: obj for ref, obj in objects.items() if ref not in ours}
+    return replace(snapshot, cluster=replace(snapshot.cluster, objects=others))
 
 
 async def read_ledger(world: World) -> tuple[Ledger, str]:
