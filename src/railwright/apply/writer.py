@@ -26,6 +26,17 @@ _ATTEMPTS = 3
 """An object that moves faster than it can be read and written three times is being fought over."""
 
 
+_NOT_YET_WORDS = ("no supported NIC is selected by the nicSelector", "no matched node is selected by the nodeSelector")
+"""
+The SR-IOV webhook's no while its daemon has not reported a node's NICs yet, and when they are really not there.
+Source: reference/control-plane.md section 6 (SR-IOV network operator 1.6.0: one text for all of these).
+"""
+
+
+class _NotYet(ObjectRefused):
+    """Refused, but perhaps only because an operator has not looked yet: asked again for a while."""
+
+
 @dataclass(frozen=True)
 class Written:
     """What became of one change; `write` is None when the object was as wanted already."""
@@ -115,11 +126,17 @@ class Writer:
         obj = dict(change.desired)
         if live is not None:
             obj["metadata"] = {**obj["metadata"], "resourceVersion": _version(live)}
-        written = await retried(
-            lambda: self._cluster.apply(obj, take_over=self._stage.take_over), self._clock, also=(KindNotServed,)
-        )
+        written = await retried(lambda: self._send(obj), self._clock, also=(KindNotServed, _NotYet))
         await self._ledger.confirm(intention, _uid(written))
         return self._done(change, live, written)
+
+    async def _send(self, obj: KubeObject) -> KubeObject:
+        try:
+            return await self._cluster.apply(obj, take_over=self._stage.take_over)
+        except ObjectRefused as error:
+            if any(words in error.message for words in _NOT_YET_WORDS):
+                raise _NotYet(error.message, hint=error.hint, context=error.context) from error
+            raise
 
     def _intention(self, change: Change, live: KubeObject | None, entry: LedgerEntry | None) -> LedgerEntry:
         fields = taken_fields(change, live)

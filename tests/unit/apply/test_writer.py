@@ -199,6 +199,21 @@ async def test_a_no_for_good_is_not_repeated(error):
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize(("until_s", "verdict"), [(40, Verdict.PASS), (10_000, Verdict.FAIL)])
+async def test_nics_that_the_operator_has_not_seen_yet_are_waited_for_but_not_for_ever(until_s, verdict):
+    cluster = FakeCluster()
+    stage = await stage_for(cluster, [our_policy(a="1")])
+
+    def refuse(verb, ref):
+        if verb == "apply" and ref == POLICY and cluster.clock.elapsed_s < until_s:
+            raise ObjectRefused("denied the request: no supported NIC is selected by the nicSelector in CR x")
+
+    cluster.before_call = refuse
+    record = await carry_out(cluster, stage)
+    assert (record.verdict, cluster.clock.elapsed_s < 200) == (verdict, True)
+    assert ("no supported NIC" in record.reason) is (verdict is Verdict.FAIL)
+
+
 async def test_a_second_apply_writes_nothing():
     cluster = with_node(FakeCluster())
     manifests = [our_policy(a="1"), our_label()]
