@@ -8,6 +8,7 @@ from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
 from railwright.changes.model import Changes
+from railwright.core import kinds
 from railwright.core.errors import PermissionMissing
 from railwright.core.ids import FabricName
 from railwright.facts.discover import discover
@@ -63,6 +64,10 @@ async def prepare_from(
     return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems)
 
 
+SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG})
+"""Kinds of ours that plan must see: the version that is installed, and what nodes were given already."""
+
+
 def without_ours(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
     """
     Leave out what we made: planned again, a fabric gives the same plan, and never adopts its own objects.
@@ -70,7 +75,7 @@ def without_ours(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
     Objects of others stay, also those that we took fields of.
     """
     objects = snapshot.cluster.objects
-    ours = {ref for ref in known_refs(ledger, objects) if ledger.entries[ref].created}
+    ours = {ref for ref in known_refs(ledger, objects) if ledger.entries[ref].created and ref.kind not in SEEN_AGAIN}
     if not ours:
         return snapshot
     others = {ref: obj for ref, obj in objects.items() if ref not in ours}

@@ -103,7 +103,7 @@ def label_shares(
     first = FabricName(fabrics[0].settings.name)
     for item in sorted(snapshot.nodes, key=lambda node: node.name):
         outside = item.name not in admitted and _may_have_gpus(item)
-        if outside and _GPU_RUNS not in item.labels and item.labels.get(OPERANDS) != "false":
+        if outside and _GPU_RUNS not in item.labels:
             shares.append(NodeLabelShare(item.name, {OPERANDS: "false"}, first, held_back=True))
         elif outside and _GPU_RUNS in item.labels:
             notes.warn(

@@ -35,6 +35,7 @@ class Expected:
     fabrics: tuple[FabricNodes, ...]
     shares: tuple[m.Share, ...]
     nic_namespace: str
+    sriov_namespace: str
 
     @property
     def has_olm(self) -> bool:
@@ -87,6 +88,8 @@ class Expected:
                 if doca:
                     yield m.PodsReady(node, self.nic_namespace, "mofed-", ("mofed-container",))
                     yield m.NodeLabel(node, "network.nvidia.com/operator.mofed.wait", "false")
+                if self.makes_vfs and fabric.settings.intent.method is Method.SRIOV:
+                    yield m.PodsReady(node, self.sriov_namespace, "sriov-network-config-daemon", ())
                 absent = ("irdma",) if doca else ()
                 yield m.DriverLoaded(node, mlx5="doca" if doca else "in-box", absent=absent)
                 for rail in fabric.rails:

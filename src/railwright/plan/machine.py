@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railwright.core.ids import FabricName, NodeName
-from railwright.core.kinds import NODE_NETWORK_CONFIGURATION_POLICY
+from railwright.core.kinds import MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
+from railwright.core.objects import KubeObject, Ref, dig
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform, PoolFacts
 from railwright.intent.model import Method, NicDriver
 from railwright.plan.draft import FabricNodes
@@ -39,9 +40,11 @@ def machine_shares(
         inside = tuple(fabric for fabric in fabrics if set(fabric.hardware) & set(pool.nodes))
         if not inside:
             continue
-        config = _machine(pool, inside, with_mtu=not by_nmstate)
+        live = cluster.objects.get(Ref(MACHINE_CONFIG, "", f"{_NAME}-{pool.name}"))
+        config = _machine(pool, inside, live, with_mtu=not by_nmstate)
         if config is not None:
-            _check_pool(pool, notes)
+            if live is None:
+                _check_pool(pool, notes)
             shares.append(config)
             for reason in config.reasons:
                 source = "six-configurations.md 1.7 (2026-11)"
@@ -52,11 +55,13 @@ def machine_shares(
     return tuple(shares)
 
 
-def _machine(pool: PoolFacts, fabrics: tuple[FabricNodes, ...], *, with_mtu: bool) -> MachineShare | None:
+def _machine(
+    pool: PoolFacts, fabrics: tuple[FabricNodes, ...], live: KubeObject | None, *, with_mtu: bool
+) -> MachineShare | None:
     parts: list[_Part] = []
     for fabric in fabrics:
         inside = {node: hardware for node, hardware in fabric.hardware.items() if node in pool.nodes}
-        parts.extend(_parts(fabric, inside, with_mtu=with_mtu))
+        parts.extend(_parts(fabric, inside, live, with_mtu=with_mtu))
     if not parts:
         return None
     files = {part.file.path: part.file for part in parts if part.file is not None}
@@ -70,7 +75,9 @@ def _machine(pool: PoolFacts, fabrics: tuple[FabricNodes, ...], *, with_mtu: boo
     )
 
 
-def _parts(fabric: FabricNodes, inside: dict[NodeName, NodeHardware], *, with_mtu: bool) -> Iterable[_Part]:
+def _parts(
+    fabric: FabricNodes, inside: dict[NodeName, NodeHardware], live: KubeObject | None, *, with_mtu: bool
+) -> Iterable[_Part]:
     settings = fabric.settings
     doca = settings.nic_driver is NicDriver.DOCA
     loaded = sorted(node for node, hardware in inside.items() if _IRDMA in hardware.modules)
@@ -86,15 +93,22 @@ def _parts(fabric: FabricNodes, inside: dict[NodeName, NodeHardware], *, with_mt
             "the shared device plugin needs ib_umad and rdma_ucm, which only DOCA loads by itself",
             file=MachineFile("/etc/modules-load.d/railwright-rdma.conf", _READABLE, content),
         )
-    if with_mtu and needs_mtu(fabric):
+    path = f"/etc/udev/rules.d/71-railwright-mtu-{settings.name}.rules"
+    # Once it is in force the ports are wide enough; leaving it out then would undo it.
+    if with_mtu and (needs_mtu(fabric) or _holds(live, path)):
         rules = "".join(
             f'SUBSYSTEM=="net", ACTION=="add", KERNELS=="{pci}", ATTR{{mtu}}="{settings.mtu_bytes}"\n'
             for pci in sorted({port.pci for rail in fabric.rails for port in rail.ports if port.node in inside})
         )
         yield _Part(
             f"pods want an MTU of {settings.mtu_bytes}, and a pod's interface takes none above its port's",
-            file=MachineFile(f"/etc/udev/rules.d/71-railwright-mtu-{settings.name}.rules", _READABLE, rules),
+            file=MachineFile(path, _READABLE, rules),
         )
+
+
+def _holds(live: KubeObject | None, path: str) -> bool:
+    files = dig(live, "spec", "config", "storage", "files", default=[])
+    return any(file.get("path") == path for file in files)
 
 
 def needs_mtu(fabric: FabricNodes) -> bool:

@@ -12,7 +12,7 @@ from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
 from railwright.plan.defaults import number, words
 from railwright.plan.model import (
     ADMITTED,
-    VFS_READY,
+    NIC_DRIVER_READY,
     DevicePool,
     DriverShare,
     GpuPolicyShare,
@@ -268,7 +268,7 @@ def sriov_config_share(
         injector=True,
         webhook=True,
         adopted=live is not None,
-        stage=VFS_READY,
+        stage=NIC_DRIVER_READY,
     )
 
 

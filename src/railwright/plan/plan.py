@@ -12,7 +12,7 @@ from railwright.plan.fabrics import draft_fabrics
 from railwright.plan.machine import machine_shares
 from railwright.plan.model import Basis, FabricPlan, Plan, Share
 from railwright.plan.notes import Notes
-from railwright.plan.objects import access_shares, fabric_shares, nic_needs
+from railwright.plan.objects import NETWORK_OPERATOR, SRIOV_OPERATOR, access_shares, fabric_shares, nic_needs
 from railwright.plan.platform import check_platform
 from railwright.plan.settings import settings_of
 from railwright.plan.stages import stages
@@ -65,7 +65,9 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     for fabric in fabrics:
         shares += fabric_shares(fabric, namespaces, catalog, notes)
     shares += access_shares(fabrics, cluster)
-    expected = Expected(cluster.platform, fabrics, tuple(shares), namespaces["nvidia-network-operator"])
+    expected = Expected(
+        cluster.platform, fabrics, tuple(shares), namespaces[NETWORK_OPERATOR], namespaces[SRIOV_OPERATOR]
+    )
     nodes = admission.node_plans(snapshot, fabrics, drafts.selected, drafts.left_out, notes)
     _refuse_empty(fabrics, snapshot, notes)
     return Plan(

@@ -4,14 +4,23 @@ from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry, driver_os_tag
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
-from railwright.core.objects import dig
+from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import NodeFacts, PackageFacts, Platform, Snapshot
-from railwright.intent.model import Intent, NicDriver
+from railwright.intent.model import NicDriver
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
+from railwright.plan.ours import is_ours
 from railwright.plan.settings import Settings
 
 OPERATORS = ("nfd", "sriov", "nvidia-network", "nvidia-gpu")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    channel: str
+    csv: str
+    catalog: str
+    catalog_namespace: str
 
 
 def operator_shares(
@@ -48,7 +57,7 @@ def _operator(
             hint="delete all but one",
         )
         return None
-    if found:
+    if found and not is_ours(found[0]):
         return _adopted(entry, found[0], namespace, bool(groups), snapshot, notes)
     targets = dig(groups[0], "spec", "targetNamespaces", default=[]) if groups else [namespace]
     if groups and list(targets) != [namespace]:
@@ -60,7 +69,8 @@ def _operator(
             hint=f"{entry.package} supports only its own namespace: set spec.targetNamespaces to [{namespace}]",
         )
         return None
-    return _new(entry, settings, namespace, bool(groups), snapshot, notes)
+    chosen = _kept(entry, settings, found[0], notes) if found else _channel(entry, settings, snapshot, notes)
+    return None if chosen is None else _share(entry, settings, namespace, chosen, has_group=bool(groups))
 
 
 def _adopted(
@@ -94,17 +104,9 @@ def _adopted(
     )
 
 
-def _new(
-    entry: OperatorEntry,
-    settings: tuple[Settings, ...],
-    namespace: str,
-    has_group: bool,
-    snapshot: Snapshot,
-    notes: Notes,
-) -> OperatorShare | None:
-    chosen = _channel(entry, tuple(item.intent for item in settings), snapshot, notes)
-    if chosen is None:
-        return None
+def _share(
+    entry: OperatorEntry, settings: tuple[Settings, ...], namespace: str, chosen: _Chosen, *, has_group: bool
+) -> OperatorShare:
     return OperatorShare(
         package=entry.package,
         namespace=namespace,
@@ -124,16 +126,23 @@ def _new(
     )
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    channel: str
-    csv: str
-    catalog: str
-    catalog_namespace: str
+def _kept(entry: OperatorEntry, settings: tuple[Settings, ...], subscription: KubeObject, notes: Notes) -> _Chosen:
+    """Keep what we subscribed to before: applying again must not upgrade anything by itself."""
+    wanted = next((c for item in settings if (c := item.intent.operators.channels.get(entry.package))), "")
+    channel = str(dig(subscription, "spec", "channel", default=""))
+    csv = str(dig(subscription, "spec", "startingCSV", default=""))
+    if wanted not in {"", channel}:
+        notes.warn(
+            "channel-kept",
+            f"{entry.package} stays in channel {channel}: a move to {wanted} is an upgrade, and apply does none by itself",
+        )
+    notes.decide(f"operator {entry.package}", f"{csv} (channel {channel})", "cluster", "what we installed; it stays")
+    source = str(dig(subscription, "spec", "source", default=""))
+    return _Chosen(channel, csv, source, str(dig(subscription, "spec", "sourceNamespace", default="")))
 
 
-def _channel(entry: OperatorEntry, intents: tuple[Intent, ...], snapshot: Snapshot, notes: Notes) -> _Chosen | None:
-    cluster = snapshot.cluster
+def _channel(entry: OperatorEntry, settings: tuple[Settings, ...], snapshot: Snapshot, notes: Notes) -> _Chosen | None:
+    cluster, intents = snapshot.cluster, tuple(item.intent for item in settings)
     key = f"operator {entry.package}"
     wanted = next((c for item in intents if (c := item.operators.channels.get(entry.package))), "")
     source = next((c for item in intents if (c := item.operators.catalogs.get(entry.package))), "")

@@ -8,6 +8,7 @@ from railwright.standins.kinds import (
     network_operator,
     networks,
     nfd,
+    nv_ipam,
     olm,
     sriov_operator,
 )
@@ -20,6 +21,7 @@ STANDINS: tuple[tuple[str, React], ...] = (
     ("network-operator", network_operator.react),
     ("network-operator-upgrade", network_operator.react_driver_upgrade),
     ("network-operator-networks", networks.react_nvidia),
+    ("nv-ipam-controller", nv_ipam.react),
     ("sriov-network-operator", sriov_operator.react),
     ("sriov-network-operator-networks", networks.react_sriov),
     ("gpu-operator", gpu_operator.react),
