@@ -1,0 +1,81 @@
+"""Planning again on a cluster that has been applied to, and what DESIGN section 5 wants besides."""
+
+from dataclasses import replace
+
+import pytest
+from unit.plan.clusters import FABRIC, a_cluster, a_subscription, an_intent, an_object, carries, two_nodes
+
+from railwright.catalog.load import load_catalog
+from railwright.core import kinds
+from railwright.intent.model import Fabric, Method, NetworkIntent, NodeSelection
+from railwright.plan import model as m
+from railwright.plan.plan import plan
+
+CATALOG = load_catalog()
+LABELS = {m.fabric_label(FABRIC): m.ADMITTED}
+
+
+def _second_labelled(labels, **changes):
+    snapshot = two_nodes(**changes)
+    return replace(snapshot, nodes=(snapshot.nodes[0], replace(snapshot.nodes[1], labels=labels)))
+
+
+def _share(made, kind):
+    return next(share for share in made.shares if isinstance(share, kind))
+
+
+def test_an_admitted_node_that_went_bad_is_said():
+    made = plan((an_intent(),), _second_labelled(LABELS, carried=carries(3)), CATALOG)
+    assert "admitted-node-went-bad" in {warning.code for warning in made.warnings}
+    assert made.nodes[1].was_admitted
+
+
+@pytest.mark.xfail(strict=True, reason="the node leaves the fabric, and with it the label that keeps its driver")
+def test_an_admitted_node_that_went_bad_keeps_its_label():
+    made = plan((an_intent(),), _second_labelled(LABELS, carried=carries(3)), CATALOG)
+    kept = [share.node for share in made.shares if isinstance(share, m.NodeLabelShare) and not share.held_back]
+    assert kept == ["worker-0", "worker-1"]
+
+
+@pytest.mark.xfail(strict=True, reason="any live policy counts as somebody else's, so its driver is no longer planned")
+def test_our_own_nic_policy_keeps_its_driver():
+    ours = an_object(kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy", spec={"ofedDriver": {"version": "1"}})
+    ours["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "railwright"}
+    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (ours,)), CATALOG)
+    assert _share(made, m.NicPolicyShare).driver is not None
+
+
+def test_a_foreign_nic_policy_keeps_its_selector():
+    live = an_object(kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy", spec={})
+    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (live,)), CATALOG)
+    share = _share(made, m.NicPolicyShare)
+    assert share.adopted
+    assert share.node_labels == ()
+
+
+def test_a_subscription_that_is_there_is_adopted():
+    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (a_subscription("my-nfd"),)), CATALOG)
+    nfd = next(share for share in made.shares if isinstance(share, m.OperatorShare) and share.package == "nfd")
+    assert nfd.adopted
+    assert nfd.subscription == "my-nfd"
+
+
+def test_gpu_operands_that_run_are_not_taken_away():
+    snapshot = _second_labelled({"nvidia.com/gpu.deploy.driver": "true"})
+    made = plan((an_intent(nodes=NodeSelection(names=("worker-0",))),), snapshot, CATALOG)
+    assert not any(isinstance(share, m.NodeLabelShare) and share.held_back for share in made.shares)
+    assert "gpu-operands-run-elsewhere" in {warning.code for warning in made.warnings}
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the key is dropped without a word: an IPoIB child inherits its port's partition"
+)
+def test_a_partition_key_that_a_shared_device_cannot_have_is_refused():
+    wish = an_intent(Method.SHARED, Fabric.INFINIBAND, network=NetworkIntent(pkey="0x8001"))
+    assert plan((wish,), two_nodes(Fabric.INFINIBAND), CATALOG).refusals
+
+
+@pytest.mark.xfail(strict=True, reason="no memlock drop-in is planned yet")
+def test_a_low_memlock_limit_is_lifted():
+    made = plan((an_intent(),), two_nodes(memlock_limit="64"), CATALOG)
+    assert any("memlock" in file.content for file in _share(made, m.MachineShare).files)
