@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from support.plane import session_plane
+from support.plane import crds_folder, session_plane
 from support.uncovered import record
 
 from railwright.lab.controlplane.plane import Plane
@@ -12,7 +12,7 @@ from railwright.lab.controlplane.programs import Unavailable
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[Plane]:
-    with session_plane() as answer:
+    with session_plane(crds_folder()) as answer:
         if isinstance(answer, Unavailable):
             record("tests/bed: the pipeline on a real control plane", answer.reason)
             pytest.skip(answer.reason)

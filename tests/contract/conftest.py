@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from support.plane import live_cluster, session_plane
+from support.plane import crds_folder, live_cluster, session_plane
 from support.uncovered import record
 
 from railwright.adapters.clock import RealClock
@@ -17,7 +17,7 @@ from railwright.simulator.open import open_simulator
 
 @pytest.fixture(scope="session")
 def plane() -> Iterator[Plane]:
-    with session_plane() as answer:
+    with session_plane(crds_folder()) as answer:
         if isinstance(answer, Unavailable):
             record("contract suite on a real control plane", answer.reason)
             pytest.skip(answer.reason)

@@ -11,12 +11,15 @@ from typing import TypeVar
 from railwright.adapters.cluster import LiveCluster
 from railwright.adapters.kubeconfig import read_login
 from railwright.adapters.transport import Transport
+from railwright.core.kinds import NODE_NETWORK_CONFIGURATION_POLICY
 from railwright.lab.controlplane.definitions import install_definitions
 from railwright.lab.controlplane.plane import Plane, running_plane
 from railwright.lab.controlplane.programs import Unavailable, ensure_programs
 from railwright.ports.progress import Silent
 
 CRDS = "RAILWRIGHT_CRDS"
+ABSENT = frozenset({NODE_NETWORK_CONFIGURATION_POLICY})
+"""No stand-in plays nmstate, and the simulated worlds do not have it: a plan must not choose it."""
 START_LIMIT_S = 3600
 """Programs that are not cached are built first."""
 
@@ -38,9 +41,9 @@ def live_cluster(plane: Plane, kind: type[AnyLive]) -> AnyLive:
 
 
 @contextmanager
-def session_plane() -> Iterator[Plane | Unavailable]:
-    """Run a plane with every definition installed until the block ends."""
-    keeper = _Keeper()
+def session_plane(definitions: Path | None) -> Iterator[Plane | Unavailable]:
+    """Run a plane until the block ends, with published definitions or, for None, small ones that accept anything."""
+    keeper = _Keeper(definitions)
     keeper.start()
     try:
         keeper.answered.wait(START_LIMIT_S)
@@ -53,8 +56,9 @@ def session_plane() -> Iterator[Plane | Unavailable]:
 
 
 class _Keeper(threading.Thread):
-    def __init__(self) -> None:
+    def __init__(self, definitions: Path | None) -> None:
         super().__init__(name="control plane", daemon=True)
+        self._definitions = definitions
         self.answer: Plane | Unavailable | None = None
         self.failure: BaseException | None = None
         self.answered = threading.Event()
@@ -78,7 +82,7 @@ class _Keeper(threading.Thread):
         async with running_plane(programs) as plane:
             client = plane.client()
             try:
-                await install_definitions(client, crds_folder())
+                await install_definitions(client, self._definitions, ABSENT)
             finally:
                 await client.close()
             self.answer = plane

@@ -57,12 +57,15 @@ class Installed:
     own: tuple[str, ...]
 
 
-async def install_definitions(client: PlaneClient, folder: Path | None) -> Installed:
+async def install_definitions(
+    client: PlaneClient, folder: Path | None, without: frozenset[Kind] = frozenset()
+) -> Installed:
     """
     Install every definition, and wait until all are served.
 
     Args:
         folder: of published definitions; None for our own small ones only.
+        without: kinds of operators that this cluster does not have: no small definition is made for them.
 
     Raises:
         UsageError: the API server refuses a published definition.
@@ -73,7 +76,8 @@ async def install_definitions(client: PlaneClient, folder: Path | None) -> Insta
         await _create(client, definition)
     names = tuple(str(each["metadata"]["name"]) for each in published)
     taken = {kind for each in published for kind in _kinds_of(each)}
-    own = tuple(small_definition(kind) for kind in named_kinds() if kind not in taken and not _is_built_in(kind))
+    left = [kind for kind in named_kinds() if kind not in taken and kind not in without and not _is_built_in(kind)]
+    own = tuple(small_definition(kind) for kind in left)
     free = tuple(each for each in own if each["metadata"]["name"] not in names)
     for definition in free:
         await _create(client, definition)
