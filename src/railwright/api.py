@@ -9,7 +9,7 @@ The library: a few async functions, their models and errors; holds no logic. Pro
 Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
 """
 
-from railwright.adapters.local import read_local
+from railwright.adapters.local import LocalNode
 from railwright.catalog.load import load_catalog
 from railwright.catalog.model import Catalog
 from railwright.core.errors import RailwrightError, Refused, UsageError
@@ -134,7 +134,7 @@ async def discover(world: World, scope: Scope | None = None, *, progress: Progre
 
 async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
     """Read this machine."""
-    answer = await read_local(node_script(), timeout_s=timeout_s)
+    answer = await LocalNode().read(NodeName("local"), node_script(), timeout_s=timeout_s)
     if answer.problem:
         raise UsageError(answer.problem)
     return parse_node_record(answer.text)

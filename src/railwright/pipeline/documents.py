@@ -76,7 +76,7 @@ def _apply_text(record: ApplyRecord) -> str:
 
 
 def _holders(stages: Iterable[StageRecord]) -> str:
-    lines = []
+    lines: list[str] = []
     for stage in stages:
         if stage.verdict in {Verdict.FAIL, Verdict.UNKNOWN, Verdict.PROGRESSING}:
             lines.extend(

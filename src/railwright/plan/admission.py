@@ -97,12 +97,13 @@ def label_shares(
                 if node in fabric.hardware:
                     labels = {fabric_label(name): ADMITTED, group_label(name): group.name}
                     shares.append(NodeLabelShare(node, labels, name))
+    shares += _kept(snapshot, fabrics, notes)
     admitted = {node for fabric in fabrics for node in fabric.hardware}
     if gpu is None or gpu.adopted or not fabrics:
         return tuple(shares)
     first = FabricName(fabrics[0].settings.name)
     for item in sorted(snapshot.nodes, key=lambda node: node.name):
-        outside = item.name not in admitted and _may_have_gpus(item)
+        outside = item.name not in admitted and _may_have_gpus(item) and not _was_admitted(item, fabrics)
         if outside and _GPU_RUNS not in item.labels:
             shares.append(NodeLabelShare(item.name, {OPERANDS: "false"}, first, held_back=True))
         elif outside and _GPU_RUNS in item.labels:
@@ -112,6 +113,19 @@ def label_shares(
                 item.name,
             )
     return tuple(shares)
+
+
+def _kept(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], notes: Notes) -> list[NodeLabelShare]:
+    """Keep the labels of admitted nodes that would be refused today: what runs there is not torn away by a new plan."""
+    shares = []
+    for fabric in fabrics:
+        name = FabricName(fabric.settings.name)
+        for node in sorted(snapshot.nodes, key=lambda item: item.name):
+            if node.name not in fabric.hardware and notes.of_node(node.name) and _was_admitted(node, (fabric,)):
+                keys = (fabric_label(name), group_label(name))
+                labels = {key: node.labels[key] for key in keys if key in node.labels}
+                shares.append(NodeLabelShare(node.name, labels, name))
+    return shares
 
 
 def _may_have_gpus(node: NodeFacts) -> bool:

@@ -62,6 +62,7 @@ def _machine(
     for fabric in fabrics:
         inside = {node: hardware for node, hardware in fabric.hardware.items() if node in pool.nodes}
         parts.extend(_parts(fabric, inside, live, with_mtu=with_mtu))
+    parts.extend(_memlock(fabrics, pool))
     if not parts:
         return None
     files = {part.file.path: part.file for part in parts if part.file is not None}
@@ -73,6 +74,22 @@ def _machine(
         reasons=tuple(dict.fromkeys(part.reason for part in parts)),
         fabrics=tuple(FabricName(fabric.settings.name) for fabric in fabrics),
     )
+
+
+def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts) -> Iterable[_Part]:
+    """Lift the limit of locked memory where it is known to be finite: without it only IPC_LOCK lets RDMA register memory."""
+    limits = {
+        hardware.memlock_limit
+        for fabric in fabrics
+        for node, hardware in fabric.hardware.items()
+        if node in pool.nodes and hardware.memlock_limit not in {None, "unlimited"}
+    }
+    if limits:
+        content = '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n'
+        yield _Part(
+            f"containers may lock only {', '.join(sorted(str(limit) for limit in limits))} KiB, and RDMA locks all it registers",
+            file=MachineFile("/etc/crio/crio.conf.d/10-railwright-memlock.conf", _READABLE, content),
+        )
 
 
 def _parts(

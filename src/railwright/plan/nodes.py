@@ -43,6 +43,14 @@ def select(intent: Intent, snapshot: Snapshot, notes: Notes) -> tuple[tuple[Sele
         if why_not:
             others[node.name] = why_not
             continue
+        if not node.ready:
+            notes.refuse(
+                "node-not-ready",
+                f"{node.name} is not Ready, so nothing that is put there could be judged",
+                hint=f"oc describe node {node.name}; run railwright plan again when it is Ready",
+                node=node.name,
+            )
+            continue
         hardware = node.hardware
         if hardware is None:
             notes.refuse(

@@ -38,10 +38,32 @@ def check_platform(all_settings: tuple[Settings, ...], snapshot: Snapshot, catal
             "the only node is driver host, control plane and workload: drains and reboots take the whole cluster down",
         )
     for item in all_settings:
+        _check_partition(item, notes)
         for entry in catalog.unsupported(item.combination()):
             notes.refuse(
                 entry.code, entry.reason, where=str(item.intent.place("spec.driver") or item.name), hint=entry.hint
             )
+
+
+def _check_partition(settings: Settings, notes: Notes) -> None:
+    """Refuse partition wishes that nothing would carry out: an IPoIB child inherits its port's, a port has the fabric's."""
+    network, intent = settings.intent.network, settings.intent
+    if network.pkey is not None and intent.method is not Method.SRIOV:
+        notes.refuse(
+            "pkey-needs-sriov",
+            f"method {intent.method.value} cannot give pods a partition key: they have the port's own",
+            where=str(intent.place("spec.network.pkey") or intent.name),
+            expected="method sriov, or no pkey",
+            seen=f"pkey {network.pkey} with method {intent.method.value}",
+            hint="method: sriov, or leave spec.network.pkey out and set the partition in the subnet manager",
+        )
+    if network.guid == "pool":
+        notes.refuse(
+            "guid-pool-needs-ufm",
+            "GUIDs from a pool need ib-kubernetes with a UFM account, which rails.yaml has no key for yet",
+            where=str(intent.place("spec.network.guid") or intent.name),
+            hint="leave spec.network.guid out: the SR-IOV operator gives VFs their GUIDs",
+        )
 
 
 def _check_kubernetes(all_settings: tuple[Settings, ...], snapshot: Snapshot, notes: Notes) -> None:

@@ -106,7 +106,7 @@ def _check_combination(
     base = settings.combination()
     locked = hardware.secure_boot is True or hardware.lockdown in {"integrity", "confidentiality"}
     here = base | {"secure_boot": str(locked).lower(), "page_size_bytes": str(hardware.page_size_bytes or "")}
-    general = set(catalog.unsupported(base))
+    general = catalog.unsupported(base)
     for entry in catalog.unsupported(here):
         if entry not in general:
             notes.refuse(entry.code, f"{node}: {entry.reason}", hint=entry.hint, node=node)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from unit.plan.clusters import FABRIC, a_cluster, a_subscription, an_intent, an_object, carries, two_nodes
 
 from railwright.catalog.load import load_catalog
@@ -30,19 +29,10 @@ def test_an_admitted_node_that_went_bad_is_said():
     assert made.nodes[1].was_admitted
 
 
-@pytest.mark.xfail(strict=True, reason="the node leaves the fabric, and with it the label that keeps its driver")
 def test_an_admitted_node_that_went_bad_keeps_its_label():
     made = plan((an_intent(),), _second_labelled(LABELS, carried=carries(3)), CATALOG)
     kept = [share.node for share in made.shares if isinstance(share, m.NodeLabelShare) and not share.held_back]
     assert kept == ["worker-0", "worker-1"]
-
-
-@pytest.mark.xfail(strict=True, reason="any live policy counts as somebody else's, so its driver is no longer planned")
-def test_our_own_nic_policy_keeps_its_driver():
-    ours = an_object(kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy", spec={"ofedDriver": {"version": "1"}})
-    ours["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "railwright"}
-    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (ours,)), CATALOG)
-    assert _share(made, m.NicPolicyShare).driver is not None
 
 
 def test_a_foreign_nic_policy_keeps_its_selector():
@@ -67,15 +57,11 @@ def test_gpu_operands_that_run_are_not_taken_away():
     assert "gpu-operands-run-elsewhere" in {warning.code for warning in made.warnings}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the key is dropped without a word: an IPoIB child inherits its port's partition"
-)
 def test_a_partition_key_that_a_shared_device_cannot_have_is_refused():
     wish = an_intent(Method.SHARED, Fabric.INFINIBAND, network=NetworkIntent(pkey="0x8001"))
     assert plan((wish,), two_nodes(Fabric.INFINIBAND), CATALOG).refusals
 
 
-@pytest.mark.xfail(strict=True, reason="no memlock drop-in is planned yet")
 def test_a_low_memlock_limit_is_lifted():
     made = plan((an_intent(),), two_nodes(memlock_limit="64"), CATALOG)
     assert any("memlock" in file.content for file in _share(made, m.MachineShare).files)

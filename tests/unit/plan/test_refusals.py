@@ -34,9 +34,6 @@ from railwright.plan.plan import plan
 
 CATALOG = load_catalog()
 IB = Fabric.INFINIBAND
-CRASHES = pytest.mark.xfail(
-    raises=TypeError, strict=True, reason="ports_check._check_combination hashes entries that hold a mapping"
-)
 SUBNETS = NetworkIntent(subnets=("10.128.0.0/16",))
 
 
@@ -64,8 +61,8 @@ def _ports(number, fabric=Fabric.ROCE, **changes):
         ("no-subnet-manager", Method.SHARED, IB, {"ports": _ports(2, IB, state="INIT", sm_lid=0)}),
         ("no-virtual-functions", Method.SRIOV, Fabric.ROCE, {"ports": _ports(2, sriov_total_vfs=0)}),
         ("rdma-mode-exclusive", Method.SHARED, Fabric.ROCE, {"rdma_netns_mode": "exclusive"}),
-        pytest.param("doca-with-secure-boot", Method.SHARED, Fabric.ROCE, {"secure_boot": True}, marks=CRASHES),
-        pytest.param("sriov-with-secure-boot", Method.SRIOV, Fabric.ROCE, {"lockdown": "integrity"}, marks=CRASHES),
+        pytest.param("doca-with-secure-boot", Method.SHARED, Fabric.ROCE, {"secure_boot": True}),
+        pytest.param("sriov-with-secure-boot", Method.SRIOV, Fabric.ROCE, {"lockdown": "integrity"}),
         ("no-driver-image", Method.SHARED, Fabric.ROCE, {"os_release": {"ID": "rhcos", "VERSION_ID": "4.20"}}),
     ],
 )
@@ -76,7 +73,6 @@ def test_only_the_bad_node_is_refused(code, method, fabric, changes):
     assert not made.is_refused
 
 
-@CRASHES
 def test_peermem_with_large_pages_is_refused():
     _, codes = _second(driver=DriverIntent(memory=GpuMemory.PEERMEM), page_size_bytes=65536)
     assert "peermem-with-64k-pages" in codes
@@ -152,7 +148,6 @@ def test_a_pool_that_is_not_at_rest_is_refused(change):
         pytest.param(
             "peermem-needs-doca",
             an_intent(driver=DriverIntent(nic=NicDriver.IN_BOX, memory=GpuMemory.PEERMEM)),
-            marks=CRASHES,
         ),
     ],
 )
