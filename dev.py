@@ -184,7 +184,7 @@ def lock() -> int:
     for name, source in (("run", ["pyproject.toml"]), ("dev", ["pyproject.toml", "--group", "dev"])):
         run(["uv", "pip", "compile", *source, *common, "-o", f"requirements/{name}.txt"])
     with tempfile.NamedTemporaryFile("w", suffix=".in") as build:
-        build.write("hatchling>=1.27\n")
+        build.write("hatchling>=1.27\neditables>=0.5\n")
         build.flush()
         run(["uv", "pip", "compile", build.name, *common, "-o", "requirements/build.txt"])
     return 0

@@ -3,12 +3,16 @@
 import contextlib
 import io
 import json
+import os
 import sys
 from pathlib import Path
+
+import yaml
 
 from railwright.cli.app import COMMANDS, make_app
 from railwright.intent.docs import keys_markdown
 from railwright.intent.schema import json_schema
+from railwright.report.codes import REFUSALS, WARNINGS
 from railwright.report.errors import error_pages
 from railwright.report.schemas import PAYLOADS, payload_schema
 
@@ -24,6 +28,8 @@ def pages() -> dict[Path, str]:
             f"# {page.code}\n\n{page.meaning}\n\nExit code {page.exit_code}; "
             f"{'may be retried' if page.transient else 'the same command again gives the same'}.\n\n{page.remedy}\n"
         )
+    found[DOCS / "reference" / "codes.md"] = _codes()
+    found[DOCS / "reference" / "configurations.md"] = _configurations()
     schemas = DOCS / "reference" / "schemas"
     found[schemas / "rails.json"] = _json(json_schema())
     for name in PAYLOADS:
@@ -39,6 +45,7 @@ def _json(schema: object) -> str:
 
 
 def _commands() -> str:
+    os.environ |= {"COLUMNS": "100", "TERM": "dumb"}  # the page must not depend on the terminal that it is made in
     parts = ["# Commands\n\nGenerated from `railwright COMMAND --help`.\n"]
     for command in ("", *COMMANDS):
         told = io.StringIO()
@@ -47,6 +54,46 @@ def _commands() -> str:
         text = "\n".join(line.rstrip() for line in told.getvalue().strip().splitlines())
         parts.append(f"## railwright {command}".rstrip() + f"\n\n```\n{text}\n```\n")
     return "\n".join(parts)
+
+
+def _codes() -> str:
+    parts = ["# Refusals and warnings\n\nGenerated. `railwright explain CODE` says the same.\n"]
+    for title, codes in (("Refusals", REFUSALS), ("Warnings", WARNINGS)):
+        rows = "".join(f"| `{code}` | {meaning} |\n" for code, meaning in sorted(codes.items()))
+        parts.append(f"## {title}\n\n| code | meaning |\n|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+QUESTIONS = {
+    "rendered": "rendered",
+    "accepted": "accepted by a real API server",
+    "applied": "applied and removed with stand-ins",
+    "operators": "with the real operators",
+    "bytes": "bytes moved between pods",
+    "gpu": "GPU memory on hardware",
+}
+
+
+def _configurations() -> str:
+    evidence = yaml.safe_load((DOCS / "evidence.yaml").read_text())
+    names = [f"{method}-{fabric}" for fabric in ("roce", "infiniband") for method in ("shared", "host-device", "sriov")]
+    seen: dict[tuple[str, str], list[int]] = {}
+    for number, row in enumerate(evidence, 1):
+        for name in names if row["configurations"] == "all" else row["configurations"]:
+            seen.setdefault((name, row["what"]), []).append(number)
+    lines = [
+        "# What was seen working, where and when",
+        "",
+        "Generated from docs/evidence.yaml. A number leads to the line below; what was never seen says never.",
+        "",
+        "| configuration | " + " | ".join(QUESTIONS.values()) + " |",
+        "|---" * (len(QUESTIONS) + 1) + "|",
+    ]
+    for name in names:
+        cells = [", ".join(f"[{n}]" for n in seen.get((name, what), [])) or "never" for what in QUESTIONS]
+        lines.append(f"| [{name}](../configurations/{name}.md) | " + " | ".join(cells) + " |")
+    lines += ["", *(f"{number}. {row['where']} ({row['date']})" for number, row in enumerate(evidence, 1))]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

@@ -7,7 +7,9 @@ import pytest
 
 import railwright
 from railwright import api
+from railwright.catalog.load import load_catalog
 from railwright.core.errors import EXIT_CODE_ORDER, RailwrightError, first_exit_code
+from railwright.report.codes import REFUSALS, WARNINGS
 from railwright.report.errors import error_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,3 +49,14 @@ def test_a_source_file_says_what_it_is_for_and_leaves_nothing_undone(path: Path)
     text = path.read_text()
     assert text.startswith(('"""', 'r"""')), "no module docstring"
     assert not re.search(r"\bTODO\b|\bFIXME\b|NotImplementedError", text)
+
+
+def test_every_code_of_a_refusal_or_warning_is_explained() -> None:
+    used = set()
+    for path in SOURCES:
+        for verb, code in re.findall(r'notes\.(refuse|warn)\(\s*"([a-z0-9-]+)"', path.read_text()):
+            used.add((verb, code))
+    catalog = {entry.code for entry in load_catalog().combinations if not entry.supported}
+    refusals = {code for verb, code in used if verb == "refuse"} | catalog
+    assert refusals - set(REFUSALS) == set()
+    assert {code for verb, code in used if verb == "warn"} - set(WARNINGS) == set()
