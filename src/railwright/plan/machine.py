@@ -15,6 +15,7 @@ from railwright.plan.notes import Notes
 _IRDMA = "irdma"
 _READABLE = 0o644
 _NAME = "99-railwright"
+_MEMLOCK_PATH = "/etc/crio/crio.conf.d/10-railwright-memlock.conf"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _machine(
     for fabric in fabrics:
         inside = {node: hardware for node, hardware in fabric.hardware.items() if node in pool.nodes}
         parts.extend(_parts(fabric, inside, live, with_mtu=with_mtu))
-    parts.extend(_memlock(fabrics, pool))
+    parts.extend(_memlock(fabrics, pool, live))
     if not parts:
         return None
     files = {part.file.path: part.file for part in parts if part.file is not None}
@@ -76,7 +77,7 @@ def _machine(
     )
 
 
-def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts) -> Iterable[_Part]:
+def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts, live: KubeObject | None) -> Iterable[_Part]:
     """Lift the limit of locked memory where it is known to be finite: without it only IPC_LOCK lets RDMA register memory."""
     limits = {
         hardware.memlock_limit
@@ -84,11 +85,13 @@ def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts) -> Iterable[_Par
         for node, hardware in fabric.hardware.items()
         if node in pool.nodes and hardware.memlock_limit not in {None, "unlimited"}
     }
-    if limits:
+    # Once it is in force the limit is gone; leaving it out then would bring it back, with one more reboot.
+    if limits or _holds(live, _MEMLOCK_PATH):
+        seen = f"only {', '.join(sorted(str(limit) for limit in limits))} KiB" if limits else "all they want since this"
         content = '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n'
         yield _Part(
-            f"containers may lock only {', '.join(sorted(str(limit) for limit in limits))} KiB, and RDMA locks all it registers",
-            file=MachineFile("/etc/crio/crio.conf.d/10-railwright-memlock.conf", _READABLE, content),
+            f"containers may lock {seen}, and RDMA locks all it registers",
+            file=MachineFile(_MEMLOCK_PATH, _READABLE, content),
         )
 
 
