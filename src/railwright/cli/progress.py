@@ -8,6 +8,7 @@ from railwright.ports.progress import Event, Note, Progress, Reading, Silent, St
 from railwright.report.tables import count, duration
 
 _COLOURS = {Verdict.PASS: "32", Verdict.FAIL: "31", Verdict.UNKNOWN: "33", Verdict.PROGRESSING: "33", Verdict.SKIP: "2"}
+_FIRST_REPEAT_S, _REPEAT_S = 30.0, 300.0
 _CLEAR_LINE = "\r\x1b[2K"
 
 
@@ -24,6 +25,7 @@ class Lines:
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._pending = False
+        self._said = ("", 0.0)
 
     def emit(self, event: Event) -> None:
         """Show one event."""
@@ -39,7 +41,7 @@ class Lines:
                 )
             case Wrote():
                 self._line(f"    {event.action}{' (dry run)' if event.dry_run else ''} {event.ref}")
-            case Waiting():
+            case Waiting() if self._is_terminal or self._is_news(event):
                 self._passing(
                     f"    waiting {duration(event.elapsed_s)} of about {duration(event.expected_s)}"
                     f" (limit {duration(event.limit_s)}): {event.waiting_for}",
@@ -52,6 +54,15 @@ class Lines:
                 )
             case Note(text):
                 self._line(text)
+
+    def _is_news(self, event: Waiting) -> bool:
+        """In a log the same wait is said again when it took twice as long, and every five minutes."""
+        text, since_s = self._said
+        again_s = min(2 * since_s, since_s + _REPEAT_S)
+        if event.waiting_for == text and since_s <= event.elapsed_s < max(again_s, _FIRST_REPEAT_S):
+            return False
+        self._said = (event.waiting_for, event.elapsed_s)
+        return True
 
     def _colour(self, verdict: Verdict) -> str:
         return f"\x1b[{_COLOURS[verdict]}m{verdict.value}\x1b[0m" if self._is_terminal else verdict.value

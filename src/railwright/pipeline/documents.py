@@ -187,7 +187,7 @@ def _clean_text(record: CleanRecord) -> str:
             + f": {summary}",
             _lines("stays, or is not done", kept),
             _lines("no longer holds our value, so it was left", left),
-            _lines("can't be put back", record.cannot_be_restored),
+            _lines("can't be put back (whole in -o json)", (_cut(line) for line in record.cannot_be_restored)),
             _lines("notes", record.notes),
         ]
     )
@@ -206,8 +206,11 @@ def _change(field: FieldChange) -> str:
 
 
 def _short(value: Any) -> str:
-    text = str(plain(value))
-    return text if len(text) <= 60 else text[:60] + "..."
+    return _cut(str(plain(value)), 60)
+
+
+def _cut(text: str, longest: int = 160) -> str:
+    return text if len(text) <= longest else text[:longest] + "..."
 
 
 def _refusals(title: str, refusals: Iterable[Refusal]) -> str:

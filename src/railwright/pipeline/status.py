@@ -19,6 +19,7 @@ from railwright.plan.model import VERIFIED, Expectation, StagePlan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 from railwright.readiness.model import Readiness
+from railwright.report.tables import count
 
 _Drift = tuple[tuple[Ref, tuple[FieldChange, ...]], ...]
 
@@ -126,7 +127,11 @@ def _verdict(stage: StagePlan, judged: tuple[Judged, ...], since: str, differing
     )
     states: tuple[ObjectState, ...] = tuple(item.state() for item in judged)
     if worst is None:
-        reason = "ready" if not differing else f"ready, but {len(differing)} objects differ from the plan"
+        reason = (
+            "ready"
+            if not differing
+            else f"ready, but {count(len(differing), 'object')} differ{'' if len(differing) > 1 else 's'} from the plan"
+        )
         return StageStatus(stage.name, Verdict.PASS, reason, since=since, states=states, drift=differing)
     first = next(item for item in judged if item.judgement.readiness is worst[0])
     reason = f"{first.what}: {first.judgement.reason}"
