@@ -1,8 +1,9 @@
 """
-Build etcd, kube-apiserver and kube-controller-manager from their Go modules, once a recipe.
+Build programs from their Go modules, once a recipe: etcd, kube-apiserver and kube-controller-manager, and on request
+what else belongs to a cluster.
 
-The recipe is package data (`recipe/`): go.mod and go.sum pin every module. The programs are kept in a cache folder
-named by the recipe's hash, so that a changed recipe never meets an old program.
+The recipe is package data (`recipe/`): go.mod and go.sum pin every module. Programs that are wanted together are kept
+in a cache folder named by the hash of their part of the recipe, so that a changed recipe never meets an old program.
 """
 
 import asyncio
@@ -51,38 +52,39 @@ class Unavailable:
     reason: str
 
 
-def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
+def cache_folder(environment: Mapping[str, str], home: Path, programs: tuple[Program, ...] = PROGRAMS) -> Path:
     """Choose where built programs are kept: RAILWRIGHT_CACHE, else XDG_CACHE_HOME, else ~/.cache."""
     own = environment.get("RAILWRIGHT_CACHE")
     root = Path(own) if own else Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "railwright"
-    return root / "controlplane" / recipe_hash()
+    return root / "controlplane" / recipe_hash(programs)
 
 
-def recipe_hash() -> str:
-    """Hash everything that decides what the programs are."""
-    digest = hashlib.sha256(repr((FLAGS, PROGRAMS)).encode())
-    for file in sorted(path for path in RECIPE.rglob("*") if path.is_file()):
+def recipe_hash(programs: tuple[Program, ...] = PROGRAMS) -> str:
+    """Hash everything that decides what these programs are."""
+    digest = hashlib.sha256(repr((FLAGS, programs)).encode())
+    modules = {RECIPE / program.module for program in programs}
+    for file in sorted(path for module in modules for path in module.rglob("*") if path.is_file()):
         digest.update(file.relative_to(RECIPE).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def built_programs() -> Path | None:
-    """Give the folder of the programs if they are built already."""
-    folder = cache_folder(os.environ, Path.home())
-    return folder if all((folder / program.name).is_file() for program in PROGRAMS) else None
+def built_programs(programs: tuple[Program, ...] = PROGRAMS) -> Path | None:
+    """Give the folder of these programs if they are built already."""
+    folder = cache_folder(os.environ, Path.home(), programs)
+    return folder if all((folder / program.name).is_file() for program in programs) else None
 
 
-async def ensure_programs(progress: Progress) -> Path | Unavailable:
-    """Give the folder of the programs; build what is missing, or say why that is not possible."""
-    built = built_programs()
+async def ensure_programs(progress: Progress, programs: tuple[Program, ...] = PROGRAMS) -> Path | Unavailable:
+    """Give the folder of these programs; build what is missing, or say why that is not possible."""
+    built = built_programs(programs)
     if built is not None:
         return built
     go = shutil.which("go")
     if go is None:
         return Unavailable("Go is not installed, and the programs are not in the cache")
-    folder = cache_folder(os.environ, Path.home())
+    folder = cache_folder(os.environ, Path.home(), programs)
     folder.mkdir(parents=True, exist_ok=True)
-    for program in PROGRAMS:
+    for program in programs:
         if not (folder / program.name).is_file():
             progress.emit(Note(f"building {program.name} (minutes when nothing is cached)"))
             problem = await _build(go, program, folder)
