@@ -53,7 +53,10 @@ class Distance(StrEnum):
     @property
     def rank(self) -> int:
         """0 is nearest."""
-        return list(Distance).index(self)
+        return _DISTANCE_RANK[self]
+
+
+_DISTANCE_RANK = {distance: rank for rank, distance in enumerate(Distance)}
 
 
 @dataclass(frozen=True)

@@ -84,18 +84,18 @@ class Expected:
         """The driver is loaded, and the rails are up again."""
         for fabric in self.fabrics:
             doca = fabric.settings.nic_driver is NicDriver.DOCA
+            waits_for_daemon = self.makes_vfs and fabric.settings.intent.method is Method.SRIOV
+            ports = _ports_by_node(fabric)
             for node in sorted(fabric.hardware):
                 if doca:
                     yield m.PodsReady(node, self.nic_namespace, "mofed-", ("mofed-container",))
                     yield m.NodeLabel(node, "network.nvidia.com/operator.mofed.wait", "false")
-                if self.makes_vfs and fabric.settings.intent.method is Method.SRIOV:
+                if waits_for_daemon:
                     yield m.PodsReady(node, self.sriov_namespace, "sriov-network-config-daemon", ())
                 absent = ("irdma",) if doca else ()
                 yield m.DriverLoaded(node, mlx5="doca" if doca else "in-box", absent=absent)
-                for rail in fabric.rails:
-                    port = rail.port_on(node)
-                    if port is not None:
-                        yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric)
+                for rail, port in ports.get(node, ()):
+                    yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric)
 
     def gpu_drivers(self) -> Iterable[m.Expectation]:
         """The GPU driver is loaded; peermem too where it was chosen."""
@@ -107,10 +107,11 @@ class Expected:
     def allocatable(self) -> Iterable[m.Expectation]:
         """Exactly the planned number of each resource, on each admitted node."""
         for fabric in self.fabrics:
+            ports = _ports_by_node(fabric)
+            count = fabric.settings.pods_on_a_port()
             for node, hardware in sorted(fabric.hardware.items()):
-                for rail in fabric.rails:
-                    if rail.port_on(node) is not None:
-                        yield m.Allocatable(node, rail.resource, fabric.settings.pods_on_a_port())
+                for rail, _ in ports.get(node, ()):
+                    yield m.Allocatable(node, rail.resource, count)
                 yield m.Allocatable(node, GPU_RESOURCE, len(hardware.gpus))
 
     def nads(self) -> Iterable[m.Expectation]:
@@ -128,3 +129,11 @@ class Expected:
 
     def _nodes(self) -> list[NodeName]:
         return sorted({node for fabric in self.fabrics for node in fabric.hardware})
+
+
+def _ports_by_node(fabric: FabricNodes) -> dict[NodeName, list[tuple[m.Rail, m.RailPort]]]:
+    found: dict[NodeName, list[tuple[m.Rail, m.RailPort]]] = {}
+    for rail in fabric.rails:
+        for port in rail.ports:
+            found.setdefault(port.node, []).append((rail, port))
+    return found

@@ -79,13 +79,14 @@ def _fabric(
             group.name,
         )
     most = max((len(item.rails) for item in wired), default=0)
-    for item in wired:
-        if 0 < len(item.rails) < most:
-            notes.warn(
-                "fewer-rails",
-                f"{item.node} has {len(item.rails)} of {most} rails: pods that ask for all do not fit there",
-                item.node,
-            )
+    fewer = [item.node for item in wired if 0 < len(item.rails) < most]
+    if fewer:
+        named = ", ".join(fewer[:6])
+        notes.warn(
+            "fewer-rails",
+            f"{len(fewer)} nodes have fewer than {most} rails: pods that ask for all do not fit there ({named})",
+            settings.name,
+        )
     names = next((item.names for item in wired if item.names), ())
     ports = [tuple(rail_port(item.node, item.rails[n]) for item in wired if n < len(item.rails)) for n in range(most)]
     return FabricNodes(settings, _rails(settings, names, ports, snapshot, taken, notes), groups, hardware)

@@ -287,6 +287,8 @@ class NicPolicyShare:
     tolerations: tuple[Mapping[str, str], ...]
     adopted: bool
     pull_secrets: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Sections that an adopted policy has already: their images stay, only pools are added to their configuration."""
     stage: StageName = NIC_DRIVER_READY
 
 
@@ -343,7 +345,7 @@ class GpuPolicyShare:
 
     name: str
     kernel_module_type: str
-    """"open" or "proprietary"."""
+    """"open" or "proprietary"; "" where an adopted policy's own choice stays."""
     peermem: bool
     use_host_mofed: bool
     gdrcopy: bool
@@ -360,6 +362,8 @@ class GpuPolicyShare:
     adopted: bool
     gds_version: str = ""
     """Image version of nvidia-fs: the bundle has no default for it; "" leaves it to the operator."""
+    rdma_taken: Mapping[str, bool] = field(default_factory=dict)
+    """Fields of `driver.rdma` that are wrong for us in an adopted policy, with the value that we need."""
     stage: StageName = GPU_DRIVER_READY
 
 

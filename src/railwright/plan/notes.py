@@ -8,23 +8,21 @@ from railwright.plan.model import Decision, PlanWarning, Refusal
 
 @dataclass
 class Notes:
-    """Decisions, warnings and refusals in the order in which they were met; each is said once."""
+    """Decisions, warnings and refusals in the order in which they were met, as keys: each is said once."""
 
-    decisions: list[Decision] = field(default_factory=list)
-    warnings: list[PlanWarning] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    decisions: dict[Decision, None] = field(default_factory=dict)
+    warnings: dict[PlanWarning, None] = field(default_factory=dict)
+    refusals: dict[Refusal, None] = field(default_factory=dict)
 
     def decide(self, key: str, value: object, origin: str, reason: str, source: str = "") -> None:
         """Note a value in force."""
         decision = Decision(key, str(value), origin, reason, source)
-        if decision not in self.decisions:
-            self.decisions.append(decision)
+        self.decisions[decision] = None
 
     def warn(self, code: str, message: str, where: str = "") -> None:
         """Note something to know."""
         warning = PlanWarning(code, message, where)
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+        self.warnings[warning] = None
 
     def refuse(
         self,
@@ -39,8 +37,7 @@ class Notes:
     ) -> None:
         """Note a reason not to go on: for one node when `node` is given, else for the whole plan."""
         refusal = Refusal(code, message, where or (node or ""), expected, seen, hint, node)
-        if refusal not in self.refusals:
-            self.refusals.append(refusal)
+        self.refusals[refusal] = None
 
     def of_node(self, node: NodeName) -> tuple[Refusal, ...]:
         """Refusals of one node."""

@@ -58,7 +58,12 @@ def by_distance(found: Iterable[Candidate]) -> tuple[Paired, ...]:
     """
     found = tuple(found)
     pairs = sorted(
-        ((d.rank, not item.is_up, gpu.pci, item.port.pci, d, gpu, item) for item in found for d, gpu in item.distances),
+        (
+            (d.rank, not up, gpu.pci, item.port.pci, d, gpu, item)
+            for item in found
+            for up in (item.is_up,)
+            for d, gpu in item.distances
+        ),
         key=lambda pair: pair[:4],
     )
     used_gpus: set[PciAddress] = set()
