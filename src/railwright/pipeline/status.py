@@ -83,12 +83,14 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
     items = prepared.manifests.of_stage(stage.name)
     live = await read_live(world.cluster, world.clock, (item.ref for item in items))
     absent = [item.ref for item in items if item.ref not in live.objects]
-    begun = any(item.ref in prepared.ledger.entries for item in items) or not absent
-    if not begun:
+    expected = _expectations(stage, prepared)
+    begun = any(item.ref in prepared.ledger.entries for item in items) or (bool(items) and not absent)
+    # A stage without objects of its own has begun when there is something to expect: else it would pass for nothing.
+    if not begun and (items or not expected):
         return StageStatus(stage.name, Verdict.SKIP, "not applied yet", since=since)
     gated = tuple(item.ref for item in items if item.node is None)
     try:
-        judged = await _judge(world, gated, _expectations(stage, prepared))
+        judged = await _judge(world, gated, expected)
     except (PermissionMissing, NotCollected) as error:
         return StageStatus(stage.name, Verdict.UNKNOWN, error.message, since=since)
     differing: _Drift = tuple((ref, fields) for ref, fields in drift(items, live.objects).items())

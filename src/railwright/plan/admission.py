@@ -21,6 +21,8 @@ from railwright.plan.model import (
 )
 from railwright.plan.nodes import connectx_ports
 from railwright.plan.notes import Notes
+from railwright.plan.operands import nic_policy
+from railwright.plan.reached import selects
 
 OPERANDS = "nvidia.com/gpu.deploy.operands"
 _GPU_RUNS = "nvidia.com/gpu.deploy.driver"
@@ -42,7 +44,7 @@ def node_plans(
         admitted = tuple(FabricName(fabric.settings.name) for fabric in fabrics if node.name in fabric.hardware)
         reason = selected.get(node.name) or left_out.get(node.name, "not asked for")
         if refused:
-            reason = "; ".join(refusal.message for refusal in refused)
+            reason = ", ".join(dict.fromkeys(refusal.code for refusal in refused))
         plans.append(
             NodePlan(
                 node=node.name,
@@ -139,6 +141,7 @@ def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[
     held = sorted(share.node for share in shares if isinstance(share, NodeLabelShare) and share.held_back)
     with_gpu = tuple(sorted(node.name for node in snapshot.nodes if node.hardware and node.hardware.gpus))
     with_nic = tuple(sorted(node.name for node in snapshot.nodes if node.hardware and connectx_ports(node.hardware)))
+    policy = nic_policy(snapshot.cluster)
     found = []
     for share in shares:
         if isinstance(share, NfdShare):
@@ -152,12 +155,8 @@ def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[
             outside = sorted(set(pool) - admitted)
             how = f"{len(outside)} of them are in no fabric: {', '.join(outside[:8])}" if outside else ""
             found.append(Reach(f"MachineConfig {share.name} reboots pool {share.pool}", tuple(sorted(pool)), how))
-        elif isinstance(share, NicPolicyShare) and share.adopted:
-            found.append(
-                Reach(
-                    "the NicClusterPolicy that is there has its own selector",
-                    with_nic,
-                    "it is not narrowed: nodes in use would drop out",
-                )
-            )
+        elif isinstance(share, NicPolicyShare) and share.adopted and policy is not None:
+            nodes = tuple(node.name for node in snapshot.nodes if node.name in with_nic and selects(policy, node))
+            what = "the NicClusterPolicy that is there has its own selector"
+            found.append(Reach(what, nodes, "it is not narrowed: nodes in use would drop out"))
     return tuple(found)

@@ -48,26 +48,43 @@ def refuse_cut(
             node=node,
         )
         return
+    by_port: dict[tuple[PciAddress | None, str], list[Carried]] = {}
+    for carried, why in cuts(hardware, rails, settings):
+        by_port.setdefault((carried.pci, why), []).append(carried)
+    for (_, why), traffic in by_port.items():
+        _refuse(node, traffic, why, rails, settings, notes)
+
+
+def cuts(hardware: NodeHardware, rails: Iterable[PciAddress], settings: Settings) -> tuple[tuple[Carried, str], ...]:
+    """List what of the node's own runs over a function that would be taken, with the reason why that one is."""
     taken = taken_functions(hardware, rails, settings)
     parents = {port.pci: port.parent for port in hardware.ports if port.parent is not None}
+    found = []
     for carried in hardware.carried:
         if carried.pci is None:
             continue
         function = carried.pci if carried.pci in taken else parents.get(carried.pci)
         if function in taken:
-            _refuse(node, carried, taken[function], rails, settings, notes)
+            found.append((carried, taken[function]))
+    return tuple(found)
+
+
+def path_text(carried: Carried) -> str:
+    """Spell the path from the host's own interface down to the function."""
+    return " > ".join((*carried.path, str(carried.pci)))
 
 
 def _refuse(
-    node: NodeName, carried: Carried, why: str, rails: tuple[PciAddress, ...], settings: Settings, notes: Notes
+    node: NodeName, traffic: list[Carried], why: str, rails: tuple[PciAddress, ...], settings: Settings, notes: Notes
 ) -> None:
-    path = " > ".join((*carried.path, str(carried.pci)))
+    paths = "; ".join(dict.fromkeys(path_text(item) for item in traffic))
+    what = ", ".join(dict.fromkeys(item.what for item in traffic))
     notes.refuse(
         "uplink-would-be-cut",
-        f"{carried.what} of {node} runs over {path}, which would be taken: {why}",
+        f"{what} of {node} runs over {paths}, which would be taken: {why}",
         expected="no function that is taken carries the node's own traffic",
-        seen=path,
-        hint=_way_out(carried, rails, settings),
+        seen=paths,
+        hint=_way_out(traffic[0], rails, settings),
         node=node,
     )
 

@@ -145,18 +145,25 @@ def _count(changes: Changes | None, action: Action) -> int:
 
 
 def _text(plan: Plan, manifests: Manifests, changes: Changes | None) -> str:
+    if plan.is_refused:
+        parts = [_heading(plan), _nodes_text(plan), _rails_text(plan), _warnings_text(plan)]
+        parts.append(_refusals("This plan is refused, and nothing of it will be carried out:", plan.refusals))
+        return "\n\n".join(part for part in parts if part)
     parts = [
         _heading(plan),
-        _refusals("This plan is refused:", plan.refusals),
         _nodes_text(plan),
         _rails_text(plan),
         _stages_text(plan, manifests, changes),
         _fields_text(changes),
         _reaches_text(plan),
-        _lines("warnings", (f"{w.code}: {w.message}" + (f" ({w.where})" if w.where else "") for w in plan.warnings)),
+        _warnings_text(plan),
         _summary(plan, changes),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _warnings_text(plan: Plan) -> str:
+    return _lines("warnings", (f"{w.code}: {w.message}" + (f" ({w.where})" if w.where else "") for w in plan.warnings))
 
 
 def _heading(plan: Plan) -> str:

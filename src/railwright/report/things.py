@@ -57,7 +57,7 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
     Raises:
         UsageError: nothing of that name; the hint lists what is near.
     """
-    in_force = [item for item in decisions if item.key in {asked, f"spec.{asked}"} or item.key.startswith(f"{asked}.")]
+    in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
     key, error, code = find_key(asked), error_page(asked), CODES.get(asked)
     if asked == "all":
         text = _everything()
