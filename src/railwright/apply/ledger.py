@@ -191,11 +191,23 @@ class LedgerStore:
             del self._place[ref]
             del self._entries[ref]
 
-    async def note_fabric(self, name: FabricName, document: str, before: tuple[tuple[str, str], ...] = ()) -> None:
-        """Keep a fabric's document, so that a later plan can be made with it; what was `before` is kept the first time."""
+    async def note_fabric(
+        self,
+        name: FabricName,
+        document: str,
+        before: tuple[tuple[str, str], ...] = (),
+        *,
+        subnets: tuple[str, ...] = (),
+    ) -> None:
+        """
+        Keep a fabric's document, so that a later plan can be made with it; what was `before` is kept the first time.
+
+        Args:
+            subnets: what was chosen for it, when it asks for none.
+        """
         await self.open()
         known = self._fabrics.get(name)
-        if known is not None and known.document == document:
+        if known is not None and (known.document, known.subnets) == (document, subnets):
             return
         note = FabricNote(
             name,
@@ -203,6 +215,7 @@ class LedgerStore:
             applied_at=to_stamp(self._clock.now()),
             stages=known.stages if known else (),
             before=known.before if known else before,
+            subnets=subnets,
         )
         await self._change(_fabric_map(name), "fabric", note_to_data(note))
         self._fabrics[name] = note

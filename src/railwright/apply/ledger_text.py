@@ -80,7 +80,15 @@ def note_to_data(note: FabricNote) -> dict[str, str]:
     """Write a fabric's note as the data of its ConfigMap."""
     stages = {_STAGE_PREFIX + item.stage: stage_to_text(item) for item in note.stages}
     before = {"before": json.dumps(note.before)} if note.before else {}
-    return {"name": note.name, "document": note.document, "applied_at": note.applied_at, **before, **stages}
+    subnets = {"subnets": json.dumps(note.subnets)} if note.subnets else {}
+    return {
+        "name": note.name,
+        "document": note.document,
+        "applied_at": note.applied_at,
+        **before,
+        **subnets,
+        **stages,
+    }
 
 
 def stage_key(stage: StageName) -> str:
@@ -107,7 +115,8 @@ def data_to_note(data: Mapping[str, str], where: str) -> FabricNote:
             if key.startswith(_STAGE_PREFIX)
         )
         before = tuple((str(key), str(value)) for key, value in json.loads(data.get("before", "[]")))
-        return FabricNote(FabricName(data["name"]), data["document"], data["applied_at"], stages, before)
+        subnets = tuple(str(text) for text in json.loads(data.get("subnets", "[]")))
+        return FabricNote(FabricName(data["name"]), data["document"], data["applied_at"], stages, before, subnets)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(where, error) from error
 

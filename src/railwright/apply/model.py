@@ -82,6 +82,8 @@ class FabricNote:
     stages: tuple[StageNote, ...] = ()
     before: tuple[tuple[str, str], ...] = ()
     """What may not come back (VFs, labels that operators set), as it was before the first apply; empty: not noted."""
+    subnets: tuple[str, ...] = ()
+    """What was chosen when none were asked for: kept, whatever other fabrics come and go."""
 
 
 @dataclass(frozen=True)

@@ -126,13 +126,23 @@ class Writer:
         obj = dict(change.desired)
         if live is not None:
             obj["metadata"] = {**obj["metadata"], "resourceVersion": _version(live)}
-        written = await retried(lambda: self._send(obj), self._clock, also=(KindNotServed, _NotYet))
+        force = self._may_force(change)
+        written = await retried(lambda: self._send(obj, take_over=force), self._clock, also=(KindNotServed, _NotYet))
         await self._ledger.confirm(intention, _uid(written))
         return self._done(change, live, written)
 
-    async def _send(self, obj: KubeObject) -> KubeObject:
+    def _may_force(self, change: Change) -> bool:
+        """
+        Decide whether the server may be told to overrule other owners.
+
+        With consent; and for strings of several owners' entries, which the server sees as one field of somebody else:
+        when no entry conflicts, we only add ours to theirs, guarded by the version that was merged.
+        """
+        return self._stage.take_over or bool(change.embedded and change.live_version and not change.conflicts)
+
+    async def _send(self, obj: KubeObject, *, take_over: bool) -> KubeObject:
         try:
-            return await self._cluster.apply(obj, take_over=self._stage.take_over)
+            return await self._cluster.apply(obj, take_over=take_over)
         except ObjectRefused as error:
             if any(words in error.message for words in _NOT_YET_WORDS):
                 raise _NotYet(error.message, hint=error.hint, context=error.context) from error
@@ -174,9 +184,8 @@ class Writer:
         if change.conflicts and not self._stage.take_over:
             raise foreign_fields(change.ref, change.conflicts)
         try:
-            await retried(
-                lambda: self._cluster.apply(change.desired, take_over=self._stage.take_over, dry_run=True), self._clock
-            )
+            force = self._may_force(change)
+            await retried(lambda: self._cluster.apply(change.desired, take_over=force, dry_run=True), self._clock)
         except KindNotServed:
             self._progress.emit(
                 Note(f"{change.ref}: not checked by the server, which does not serve {change.ref.kind} yet")

@@ -123,6 +123,19 @@ def merge_patch(old: Any, new: Any) -> dict[str, Any]:
     return patch
 
 
+def patched(old: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Give an object as a JSON merge patch (RFC 7396) leaves it."""
+    result = thaw(old) if isinstance(old, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping):
+            result[key] = patched(result.get(key), value)
+        else:
+            result[key] = thaw(value)
+    return result
+
+
 def _child(current: Any, step: str, *, empty: Any) -> Any:
     """Go one step down, making what is missing; None when the shape does not allow it."""
     if is_item(step):

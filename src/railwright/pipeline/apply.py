@@ -16,6 +16,7 @@ from railwright.core.ids import StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.intent.model import Intent
+from railwright.pipeline.before_us import choices_to_keep
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.prepare import prepare
@@ -78,7 +79,7 @@ async def apply_fabrics(
     prepared = await prepare(world, intents, catalog, progress)
     plan = prepared.plan
     if plan.is_refused:
-        raise refused(plan.refusals)
+        raise refused(plan.refusals, plan.nodes)
     if until is not None and until not in {stage.name for stage in plan.stages}:
         raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(s.name for s in plan.stages))
     store = LedgerStore(world.cluster, world.clock)
@@ -119,7 +120,8 @@ async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> No
         await job.store.open()
         before = values_before(prepared.snapshot)
         for intent in job.intents:
-            await job.store.note_fabric(intent.name, intent.document, before)
+            subnets = choices_to_keep(intent, prepared.plan, prepared.ledger)
+            await job.store.note_fabric(intent.name, intent.document, before, subnets=subnets)
     fresh = not await _remove_unwanted(job, prepared)
     for run in runs:
         if not fresh:

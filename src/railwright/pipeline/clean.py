@@ -13,6 +13,7 @@ from railwright.changes.model import Action
 from railwright.core import kinds
 from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, UsageError, WriteConflict
 from railwright.core.ids import FabricName, NodeName, StageName
+from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
@@ -158,6 +159,7 @@ def _ask(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
     plan = job.before.plan
     for stage in reversed(plan.stages):
         refs = [entry.ref for entry in entries if entry.stage == stage.name and entry.ref.kind != kinds.INSTALL_PLAN]
+        refs += _rewritten(job.rest, stage.name)
         if stage.risk is Risk.NONE or not refs:
             continue
         nodes = _nodes_of(job.before)
@@ -170,6 +172,12 @@ def _ask(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
         )
         if not job.approval.approve(question):
             raise not_confirmed(question.what, ())
+
+
+def _rewritten(rest: Prepared | None, stage: StageName) -> list[Ref]:
+    """Name the objects of a stage that change for the fabrics that stay."""
+    changes = rest.changes.of_stage(stage) if rest else ()
+    return [change.ref for change in changes if change.action is Action.UPDATE and change.fields]
 
 
 def _nodes_of(prepared: Prepared) -> tuple[NodeName, ...]:

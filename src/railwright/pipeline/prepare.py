@@ -8,7 +8,6 @@ from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
 from railwright.changes.model import Changes
-from railwright.core import kinds
 from railwright.core.errors import PermissionMissing
 from railwright.core.ids import FabricName
 from railwright.facts.discover import discover
@@ -17,6 +16,7 @@ from railwright.intent.model import Intent
 from railwright.intent.parse import parse_intents
 from railwright.manifests.model import Manifests
 from railwright.manifests.render import render
+from railwright.pipeline.before_us import before_us, in_order, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared
 from railwright.plan.plan import plan
@@ -35,7 +35,7 @@ async def prepare(world: World, intents: tuple[Intent, ...], catalog: Catalog, p
         IntentError: the ledger holds a fabric that this version cannot read.
     """
     ledger, problem = await read_ledger(world)
-    together = (*intents, *earlier_intents(ledger, without=tuple(intent.name for intent in intents)))
+    together = in_order((*intents, *earlier_intents(ledger, without=tuple(item.name for item in intents))), ledger)
     prepared = await prepare_exactly(world, together, ledger, catalog, progress)
     if not problem:
         return prepared
@@ -54,7 +54,7 @@ async def prepare_from(
     world: World, snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog
 ) -> Prepared:
     """Do the same with facts that were read already; without intents nothing is wanted."""
-    decided = plan(intents, without_ours(snapshot, ledger), catalog)
+    decided = plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.
         return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger)
@@ -62,24 +62,6 @@ async def prepare_from(
     live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
     changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
     return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems)
-
-
-SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG})
-"""Kinds of ours that plan must see: the version that is installed, and what nodes were given already."""
-
-
-def without_ours(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
-    """
-    Leave out what we made: planned again, a fabric gives the same plan, and never adopts its own objects.
-
-    Objects of others stay, also those that we took fields of.
-    """
-    objects = snapshot.cluster.objects
-    ours = {ref for ref in known_refs(ledger, objects) if ledger.entries[ref].created and ref.kind not in SEEN_AGAIN}
-    if not ours:
-        return snapshot
-    others = {ref: obj for ref, obj in objects.items() if ref not in ours}
-    return replace(snapshot, cluster=replace(snapshot.cluster, objects=others))
 
 
 async def read_ledger(world: World) -> tuple[Ledger, str]:

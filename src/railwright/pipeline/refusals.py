@@ -3,18 +3,39 @@
 from collections.abc import Iterable
 
 from railwright.core.errors import Refused
-from railwright.plan.model import Refusal
+from railwright.plan.model import NodePlan, Refusal
+
+_MOST_NODES = 8
+"""Nodes whose refusals are spelled out; a cluster of hundreds is refused for a few reasons, not for hundreds."""
 
 
-def refused(refusals: Iterable[Refusal]) -> Refused:
-    """Make one error of all refusals: each says what, where, expected, seen and the way out."""
-    lines = []
-    for item in refusals:
-        where = f" [{item.where}]" if item.where else ""
-        sides = f" (expected {item.expected}, seen {item.seen})" if item.expected or item.seen else ""
-        way_out = f"\n    way out: {item.hint}" if item.hint else ""
-        lines.append(f"{item.code}: {item.message}{where}{sides}{way_out}")
+def refused(refusals: Iterable[Refusal], nodes: Iterable[NodePlan] = ()) -> Refused:
+    """
+    Make one error of all refusals: each says what, where, expected, seen and the way out.
+
+    Args:
+        refusals: of the whole plan.
+        nodes: of these the refused ones are named below, since they may be why the plan is refused.
+    """
+    lines = [_line(item) for item in refusals]
+    bad = [node for node in nodes if node.refused]
+    lines += [_line(item) for node in bad[:_MOST_NODES] for item in node.refused]
+    if len(bad) > _MOST_NODES:
+        lines.append(f"and {len(bad) - _MOST_NODES} more nodes")
     return Refused("\n".join(lines), hint="railwright plan shows everything that was decided, and why")
+
+
+def _line(item: Refusal) -> str:
+    where = f" [{item.where}]" if item.where and item.node is None else ""
+    sides = [f"expected {item.expected}"] if item.expected else []
+    if item.seen and item.seen not in item.message:
+        sides.append(f"seen {item.seen}")
+    way_out = f"\n    way out: {item.hint}" if item.hint else ""
+    return f"{item.code}: {item.message}{where}{_in_brackets(sides)}{way_out}"
+
+
+def _in_brackets(parts: list[str]) -> str:
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def not_confirmed(what: str, done: tuple[str, ...]) -> Refused:

@@ -67,6 +67,8 @@ async def why_kept(entry: LedgerEntry, world: World, going: frozenset[Ref]) -> s
     """
     if not entry.created:
         return ""
+    if entry.ref.kind == kinds.NIC_CLUSTER_POLICY:
+        return await users_of_pools(world, going)
     if entry.ref.kind == kinds.SUBSCRIPTION:
         return await _users_of_operator(entry.ref, world, going)
     if entry.ref.kind == kinds.OPERATOR_GROUP:
@@ -75,6 +77,18 @@ async def why_kept(entry: LedgerEntry, world: World, going: frozenset[Ref]) -> s
     if entry.ref.kind == kinds.NAMESPACE:
         return await _inhabitants(entry.ref.name, world, going)
     return ""
+
+
+async def users_of_pools(world: World, going: frozenset[Ref]) -> str:
+    """
+    Say which address pools of others would go with nv-ipam.
+
+    Source: operator-behaviour.md 1.6: its definitions are deleted with the policy, and every pool with them.
+    """
+    users: list[Ref] = []
+    for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL):
+        users += await _others(world, Selection(kind), going)
+    return _words("its nv-ipam serves", users)
 
 
 async def _users_of_operator(ref: Ref, world: World, going: frozenset[Ref]) -> str:

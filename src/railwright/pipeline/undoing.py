@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from railwright.apply.means import Means
 from railwright.apply.model import LedgerEntry
 from railwright.apply.undo import undo_step
+from railwright.changes.model import TakenField
 from railwright.core import kinds
 from railwright.core.ids import StageName
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Undone
-from railwright.pipeline.still_used import why_kept
+from railwright.pipeline.still_used import users_of_pools, why_kept
 from railwright.pipeline.undo_order import nads_of, steps_of
 from railwright.plan.model import Share
 from railwright.ports.world import World
@@ -52,7 +53,8 @@ class Undoing:
             return True
         refs = [entry.ref for entry in step.entries]
         live = (await read_live(self.world.cluster, self.world.clock, refs)).objects
-        going = await self._without_kept(step.entries)
+        kept = await self._without_kept(step.entries)
+        going = tuple([await self._without_pools_of_others(entry) for entry in kept])
         for entry in going:
             await self._look_at(entry, live.get(entry.ref))
         results = await undo_step(
@@ -65,8 +67,10 @@ class Undoing:
         )
         self.objects += [Undone(item.ref, item.action, item.verdict, item.reason, item.left) for item in results]
         self.deleted |= {item.ref for item in results if item.action == "delete"}
-        for entry in going:
+        for entry, whole in zip(going, kept, strict=True):
             self.pending.pop(entry.ref, None)
+            if entry != whole and not self.dry_run:
+                await self.means.ledger.replace_entry(replace(whole, fields=_nv_ipam_fields(whole)))
         return all(item.verdict is not Verdict.FAIL for item in results)
 
     async def _without_kept(self, entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
@@ -81,6 +85,17 @@ class Undoing:
             else:
                 going.append(entry)
         return tuple(going)
+
+    async def _without_pools_of_others(self, entry: LedgerEntry) -> LedgerEntry:
+        """Leave nv-ipam in somebody's policy while pools of others need it: they would be deleted with it."""
+        fields = _nv_ipam_fields(entry)
+        if entry.created or not fields:
+            return entry
+        reason = await users_of_pools(self.world, frozenset(self.pending) | self.deleted)
+        if not reason:
+            return entry
+        self.notes.append(f"{entry.ref} keeps nvIpam, which we added: {reason}; run clean again once they are gone")
+        return replace(entry, fields=tuple(item for item in entry.fields if item not in fields))
 
     async def _look_at(self, entry: LedgerEntry, obj: KubeObject | None) -> None:
         """Do what has to be done before an object goes."""
@@ -102,3 +117,10 @@ class Undoing:
         uid = str(live["metadata"]["uid"])
         made = LedgerEntry(ref, created=True, uid=uid, fields=(), fabrics=entry.fabrics, order=0, stage=entry.stage)
         self.pending[ref] = made if self.dry_run else await self.means.ledger.record_intention(made)
+
+
+def _nv_ipam_fields(entry: LedgerEntry) -> tuple[TakenField, ...]:
+    """Pick the fields of nv-ipam that we added to a NicClusterPolicy."""
+    if entry.ref.kind != kinds.NIC_CLUSTER_POLICY:
+        return ()
+    return tuple(item for item in entry.fields if item.path[:2] == ("spec", "nvIpam"))

@@ -2,7 +2,8 @@
 What earlier applies made and the plan no longer wants: rails that are gone from the file, another method's networks.
 
 Only with a plan that leaves no node out: what a refused node still uses is missing from the plan as well, and must
-not be taken from under it. Operators, namespaces and node labels stay in any case, until clean.
+not be taken from under it. Operators, namespaces and node labels stay in any case, until clean; node configuration
+stays while any node is refused, admitted before or not: its removal reboots nodes, perhaps for nothing.
 """
 
 from railwright.apply.model import Ledger, LedgerEntry
@@ -22,6 +23,7 @@ _STAY = frozenset(
         kinds.CLUSTER_SERVICE_VERSION,
     }
 )
+_REBOOT = frozenset({kinds.MACHINE_CONFIG, kinds.KUBELET_CONFIG})
 
 
 def unwanted(ledger: Ledger, prepared: Prepared) -> tuple[LedgerEntry, ...]:
@@ -29,7 +31,8 @@ def unwanted(ledger: Ledger, prepared: Prepared) -> tuple[LedgerEntry, ...]:
     if any(node.refused and node.was_admitted for node in prepared.plan.nodes):
         return ()
     wanted = {item.ref for item in prepared.manifests.items}
-    return tuple(entry for ref, entry in ledger.entries.items() if ref not in wanted and ref.kind not in _STAY)
+    stay = _STAY | _REBOOT if any(node.refused for node in prepared.plan.nodes) else _STAY
+    return tuple(entry for ref, entry in ledger.entries.items() if ref not in wanted and ref.kind not in stay)
 
 
 def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Question | None:

@@ -43,6 +43,14 @@ class Expected:
         return self.platform is Platform.OPENSHIFT
 
     @property
+    def operators_there(self) -> str:
+        """Why no operator has to be installed; empty when one has."""
+        if not self.has_olm:
+            return "plain Kubernetes: the operators are there already"
+        ours = any(isinstance(share, m.OperatorShare) and not share.adopted for share in self.shares)
+        return "" if ours else "every operator is there already, installed by others"
+
+    @property
     def prepares_nodes(self) -> bool:
         """Whether nodes need anything of their own system."""
         return any(share.stage == m.NODES_PREPARED for share in self.shares)

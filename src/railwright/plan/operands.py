@@ -9,6 +9,7 @@ from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NODE_FEATU
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import ClusterFacts, Platform
 from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
+from railwright.plan.adopted import kept_sections, module_type_taken, rdma_taken, tolerations_beside
 from railwright.plan.defaults import number, words
 from railwright.plan.model import (
     ADMITTED,
@@ -87,7 +88,8 @@ def nic_share(
     needs: NicNeeds, cluster: ClusterFacts, entry: NetworkOperatorEntry | None, catalog: Catalog, notes: Notes
 ) -> NicPolicyShare | None:
     """Plan the NicClusterPolicy that all fabrics share."""
-    live = _nic_policy(cluster, notes)
+    live = nic_policy(cluster)
+    _note_policies(cluster, live, notes)
     if entry is None:
         notes.refuse(
             "no-network-operator-version",
@@ -126,19 +128,23 @@ def nic_share(
         node_labels=()
         if live is not None
         else tuple((fabric_label(FabricName(item.name)), ADMITTED) for item in all_settings),
-        tolerations=_tolerations(intents),
+        tolerations=tolerations_beside(live, _tolerations(intents)),
         adopted=live is not None,
         pull_secrets=_pull_secrets(intents),
+        kept=kept_sections(live),
     )
 
 
-def _nic_policy(cluster: ClusterFacts, notes: Notes) -> KubeObject | None:
-    live = None
+def nic_policy(cluster: ClusterFacts) -> KubeObject | None:
+    """Find the NicClusterPolicy that is there, made by others."""
+    found = cluster.of_kind(NIC_CLUSTER_POLICY)
+    return next((item for item in found if item["metadata"]["name"] == NIC_POLICY_NAME), None)
+
+
+def _note_policies(cluster: ClusterFacts, live: KubeObject | None, notes: Notes) -> None:
     for item in cluster.of_kind(NIC_CLUSTER_POLICY):
         name = str(item["metadata"]["name"])
-        if name == NIC_POLICY_NAME:
-            live = item
-        else:
+        if name != NIC_POLICY_NAME:
             notes.refuse(
                 "nic-policy-misnamed",
                 f"there is a NicClusterPolicy {name}; the operator ignores it, and deleting it beside a good one makes "
@@ -154,7 +160,6 @@ def _nic_policy(cluster: ClusterFacts, notes: Notes) -> KubeObject | None:
             "cluster",
             "it is there already: our sections and pools are added, everything else stays",
         )
-    return live
 
 
 def _driver(
@@ -213,10 +218,11 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
             "it is there already: only the fields that RDMA needs are taken",
         )
     first = all_settings[0]
+    live = found[0] if found else None
     peermem = first.memory is GpuMemory.PEERMEM
     return GpuPolicyShare(
         name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
-        kernel_module_type=first.gpu_driver.value,
+        kernel_module_type=module_type_taken(live, first, notes),
         peermem=peermem,
         use_host_mofed=False,
         gdrcopy=any(item.gdrcopy for item in all_settings),
@@ -228,7 +234,8 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         tolerations=_tolerations(tuple(item.intent for item in all_settings)),
         registry=next((item.intent.image_registry for item in all_settings if item.intent.image_registry), ""),
         pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
-        adopted=bool(found),
+        adopted=live is not None,
+        rdma_taken=rdma_taken(live, first),
     )
 
 

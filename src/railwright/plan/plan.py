@@ -1,14 +1,15 @@
 """`plan(intents, snapshot, catalog) -> Plan`: the one public function."""
 
-from railwright.catalog.model import Catalog
+from railwright.catalog.model import Catalog, NetworkOperatorEntry
 from railwright.core.ids import FabricName
+from railwright.core.objects import KubeObject
 from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
-from railwright.plan import admission, compose, operands
+from railwright.plan import admission, compose, operands, reached
 from railwright.plan.draft import FabricNodes
 from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
-from railwright.plan.fabrics import draft_fabrics
+from railwright.plan.fabrics import Drafts, draft_fabrics
 from railwright.plan.machine import machine_shares
 from railwright.plan.model import Basis, FabricPlan, Plan, Share
 from railwright.plan.notes import Notes
@@ -38,12 +39,8 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     operators = operator_shares(all_settings, snapshot, catalog, notes) if all_settings else ()
     entry = network_operator(operators, catalog, notes)
     drafts = draft_fabrics(all_settings, snapshot, catalog, notes)
-    if entry is not None:
-        for fabric in drafts.fabrics:
-            version = fabric.settings.intent.driver.nic_version or entry.doca_version
-            for node in snapshot.nodes:
-                if node.name in fabric.hardware:
-                    check_driver_image(node, fabric.settings, version, snapshot, catalog, notes)
+    policy = operands.nic_policy(cluster)
+    _check_nodes(drafts, snapshot, entry, policy, catalog, notes)
     fabrics = drafts.without_refused(notes)
     compose.check_ports(fabrics, notes)
     namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
@@ -51,11 +48,14 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     if all_settings:
         needs = nic_needs(fabrics, all_settings, notes)
         gpu = operands.gpu_share(all_settings, cluster, notes)
+        nic = operands.nic_share(needs, cluster, entry, catalog, notes)
+        if policy is not None and nic is not None and nic.driver is not None:
+            reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
         shares += [
             share
             for share in (
                 operands.nfd_share(cluster, namespaces["nfd"], intents, catalog, notes),
-                operands.nic_share(needs, cluster, entry, catalog, notes),
+                nic,
                 operands.sriov_config_share(all_settings, cluster, namespaces["sriov-network-operator"], notes),
                 gpu,
             )
@@ -85,6 +85,26 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     )
 
 
+def _check_nodes(
+    drafts: Drafts,
+    snapshot: Snapshot,
+    entry: NetworkOperatorEntry | None,
+    policy: KubeObject | None,
+    catalog: Catalog,
+    notes: Notes,
+) -> None:
+    """Refuse nodes to which the NIC driver or the policy that is there cannot come."""
+    for fabric in drafts.fabrics:
+        for node in snapshot.nodes:
+            if node.name not in fabric.hardware:
+                continue
+            if entry is not None:
+                version = fabric.settings.intent.driver.nic_version or entry.doca_version
+                check_driver_image(node, fabric.settings, version, snapshot, catalog, notes)
+            if policy is not None:
+                reached.check_selected(policy, node, notes)
+
+
 def _fabric_plan(fabric: FabricNodes) -> FabricPlan:
     intent = fabric.settings.intent
     return FabricPlan(
@@ -110,7 +130,7 @@ def _refuse_empty(fabrics: tuple[FabricNodes, ...], snapshot: Snapshot, notes: N
                 where=str(fabric.settings.intent.place("spec.nodes") or name),
                 expected="at least one worker with an NVIDIA GPU and a ConnectX port whose rails are up",
                 seen=f"{len(snapshot.nodes)} nodes, none of them",
-                hint="railwright discover shows what each node has; the refused nodes below say what is in the way",
+                hint="railwright discover shows what each node has; the refused nodes say what is in the way",
             )
 
 

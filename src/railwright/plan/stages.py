@@ -46,7 +46,7 @@ TABLE = (
         "each operator's planned CSV is Succeeded and its controller available",
         "Subscriptions and CSVs that we made are deleted; definitions stay",
         per_batch=False,
-        applies=lambda e: "" if e.has_olm else "plain Kubernetes: the operators are there already",
+        applies=lambda e: e.operators_there,
         risk=_no_risk,
         expectations=lambda _: (),
     ),

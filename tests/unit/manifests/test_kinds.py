@@ -119,9 +119,23 @@ def test_an_adopted_policy_gets_only_what_a_fabric_wants() -> None:
     assert set(item.obj["spec"]) == {"rdmaSharedDevicePlugin"}
 
 
-def test_an_adopted_policy_that_has_everything_is_not_touched() -> None:
+def test_an_adopted_policy_that_has_everything_is_judged_and_not_touched() -> None:
     share = replace(nic_policy(Method.SRIOV, Fabric.ROCE), driver=None, nv_ipam=False, node_labels=(), adopted=True)
-    assert render_nic(share) == ()
+    (item,) = render_nic(share)
+    assert (item.obj["spec"], item.partial) == ({}, True)
+
+
+def test_a_section_that_is_there_keeps_its_image_and_gets_only_pools() -> None:
+    share = replace(
+        nic_policy(Method.SHARED, Fabric.ROCE),
+        driver=None,
+        node_labels=(),
+        adopted=True,
+        kept=("rdmaSharedDevicePlugin", "nvIpam"),
+    )
+    (item,) = render_nic(share)
+    assert list(item.obj["spec"]) == ["rdmaSharedDevicePlugin"]
+    assert list(item.obj["spec"]["rdmaSharedDevicePlugin"]) == ["config"]
 
 
 def test_guid_pools_and_pull_secrets_reach_their_components() -> None:
@@ -176,11 +190,13 @@ def test_gds_names_its_image_where_the_plan_knows_the_version() -> None:
 
 
 def test_an_adopted_gpu_policy_keeps_everything_but_the_memory_path() -> None:
-    (item,) = render_gpu(replace(gpu_policy(), adopted=True, gdrcopy=False))
+    """Only what is wrong there for us is taken; a driver version, or what does no harm, is its owner's choice."""
+    share = replace(gpu_policy(), adopted=True, gdrcopy=False)
+    (item,) = render_gpu(replace(share, rdma_taken={"enabled": True}))
     assert item.partial
-    assert item.obj["spec"] == {
-        "driver": {"kernelModuleType": "open", "rdma": {"enabled": False, "useHostMofed": False}}
-    }
+    assert item.obj["spec"] == {"driver": {"kernelModuleType": "open", "rdma": {"enabled": True}}}
+    (right,) = render_gpu(replace(share, kernel_module_type="", driver_version="580.1"))
+    assert right.obj["spec"] == {}
 
 
 # --- SR-IOV ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from railwright.apply.model import Ledger, LedgerEntry
 from railwright.core import kinds
 from railwright.core.ids import StageName
 from railwright.core.objects import Ref
-from railwright.pipeline.prepare import without_ours
+from railwright.pipeline.before_us import before_us
 
 OURS = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic-cluster-policy")
 TAKEN = Ref(kinds.CLUSTER_POLICY, "", "gpu-cluster-policy")
@@ -25,10 +25,10 @@ def test_plan_sees_the_cluster_without_what_we_made():
     snapshot = a_snapshot()
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, objects=objects))
     entries = [an_entry(OURS, created=True), an_entry(TAKEN, created=False), an_entry(REMADE, created=True)]
-    seen = without_ours(snapshot, Ledger(entries={entry.ref: entry for entry in entries}))
+    seen = before_us(snapshot, Ledger(entries={entry.ref: entry for entry in entries}))
     assert set(seen.cluster.objects) == {TAKEN, THEIRS, REMADE}
 
 
 def test_without_a_ledger_nothing_is_left_out():
     snapshot = a_snapshot()
-    assert without_ours(snapshot, Ledger()) is snapshot
+    assert before_us(snapshot, Ledger()) == snapshot

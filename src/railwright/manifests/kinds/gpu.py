@@ -51,11 +51,8 @@ def _whole(share: GpuPolicyShare) -> dict[str, Any]:
 
 
 def _taken(share: GpuPolicyShare) -> dict[str, Any]:
-    """Of somebody's policy: the module's kind and peermem, and extras only where a fabric asks for them."""
-    driver = {
-        "kernelModuleType": share.kernel_module_type,
-        "rdma": {"enabled": share.peermem, "useHostMofed": share.use_host_mofed},
-    }
+    """Of somebody's policy only what is wrong there for us, and extras where a fabric asks for them."""
+    driver = {"kernelModuleType": share.kernel_module_type, "rdma": plain(share.rdma_taken)}
     return without_empty(
         {
             "driver": without_empty(driver),

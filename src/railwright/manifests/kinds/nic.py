@@ -30,15 +30,13 @@ def nic_policy(share: NicPolicyShare) -> tuple[Manifest, ...]:
         "ofedDriver": _driver(share.driver) if share.driver else None,
         "rdmaSharedDevicePlugin": _shared_plugin(share),
         "sriovDevicePlugin": _host_plugin(share),
-        "secondaryNetwork": {"ipoib": _component(share, "ipoib-cni")} if share.ipoib else None,
-        "nvIpam": {**_component(share, "nvidia-k8s-ipam"), "enableWebhook": False} if share.nv_ipam else None,
+        "secondaryNetwork": _ipoib(share),
+        "nvIpam": _nv_ipam(share),
         "ibKubernetes": _ib_kubernetes(share),
         "nodeAffinity": _affinity(share.node_labels),
         "tolerations": plain(share.tolerations),
     }
     spec = without_empty(sections)
-    if share.adopted and not spec:
-        return ()
     obj = an_object(NIC_CLUSTER_POLICY, POLICY_NAME, ours=not share.adopted, spec=spec)
     return (a_manifest(obj, share.stage, share.fabrics, embedded=_embedded(share), partial=share.adopted),)
 
@@ -52,7 +50,10 @@ def _embedded(share: NicPolicyShare) -> tuple[tuple[str, str], ...]:
     return tuple(paths)
 
 
-def _component(share: NicPolicyShare, image: str) -> dict[str, Any]:
+def _component(share: NicPolicyShare, image: str, section: str) -> dict[str, Any]:
+    """Name a component's image; of a section that is there already nothing: its owner chose the version."""
+    if section in share.kept:
+        return {}
     return without_empty(
         {
             "image": image,
@@ -61,6 +62,16 @@ def _component(share: NicPolicyShare, image: str) -> dict[str, Any]:
             "imagePullSecrets": plain(share.pull_secrets),
         }
     )
+
+
+def _ipoib(share: NicPolicyShare) -> dict[str, Any] | None:
+    component = _component(share, "ipoib-cni", "secondaryNetwork.ipoib")
+    return {"ipoib": component} if share.ipoib and component else None
+
+
+def _nv_ipam(share: NicPolicyShare) -> dict[str, Any] | None:
+    component = _component(share, "nvidia-k8s-ipam", "nvIpam")
+    return {**component, "enableWebhook": False} if share.nv_ipam and component else None
 
 
 def _driver(driver: DriverShare) -> dict[str, Any]:
@@ -92,7 +103,10 @@ def _shared_plugin(share: NicPolicyShare) -> dict[str, Any] | None:
     if not share.shared_pools:
         return None
     entries = [_shared_entry(pool) for pool in share.shared_pools]
-    return {**_component(share, "k8s-rdma-shared-dev-plugin"), "config": _config("configList", entries)}
+    return {
+        **_component(share, "k8s-rdma-shared-dev-plugin", "rdmaSharedDevicePlugin"),
+        "config": _config("configList", entries),
+    }
 
 
 def _shared_entry(pool: DevicePool) -> dict[str, Any]:
@@ -116,7 +130,10 @@ def _host_plugin(share: NicPolicyShare) -> dict[str, Any] | None:
         }
         for pool in share.host_pools
     ]
-    return {**_component(share, "sriov-network-device-plugin"), "config": _config("resourceList", entries)}
+    return {
+        **_component(share, "sriov-network-device-plugin", "sriovDevicePlugin"),
+        "config": _config("resourceList", entries),
+    }
 
 
 def _config(key: str, entries: list[dict[str, Any]]) -> str:
@@ -132,7 +149,7 @@ def _ib_kubernetes(share: NicPolicyShare) -> dict[str, Any] | None:
     settings = plain(share.ib_kubernetes)
     if PERIOD in settings:
         settings[PERIOD] = int(settings[PERIOD])
-    return {**_component(share, "ib-kubernetes"), **settings}
+    return {**_component(share, "ib-kubernetes", "ibKubernetes"), **settings}
 
 
 def _affinity(labels: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:

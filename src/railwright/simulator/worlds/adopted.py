@@ -18,6 +18,7 @@ def adopted_phases() -> tuple[Phase, ...]:
         Phase("argocd-controller", subscribed, 120),
         Phase("argocd-controller", (_discovery(), _sriov_config()), 60),
         Phase("kubectl-client-side-apply", (_nic_policy(),), 600),
+        Phase("team-a", (_pool(),), 60),
         Phase("argocd-controller", (_gpu_policy(),), 900),
     )
 
@@ -91,10 +92,27 @@ def _nic_policy() -> KubeObject:
             "rdmaSharedDevicePlugin": {
                 "image": "k8s-rdma-shared-dev-plugin",
                 "repository": "nvcr.io/nvidia/mellanox",
-                "version": "network-operator-v26.4.1",
+                "version": "network-operator-v25.10.0",
                 "config": json.dumps({"configList": [pool]}),
             },
+            "nvIpam": {
+                "image": "nvidia-k8s-ipam",
+                "repository": "nvcr.io/nvidia/mellanox",
+                "version": "network-operator-v25.10.0",
+                "enableWebhook": True,
+            },
         },
+    )
+
+
+def _pool() -> KubeObject:
+    """Spell the addresses of team A's storage network."""
+    return thing(
+        "nv-ipam.nvidia.com/v1alpha1",
+        "IPPool",
+        "team-a-storage",
+        NETWORK.namespace,
+        spec={"subnet": "10.64.0.0/24", "perNodeBlockSize": 16, "gateway": "10.64.0.1"},
     )
 
 
@@ -104,7 +122,14 @@ def _gpu_policy() -> KubeObject:
         "ClusterPolicy",
         "team-gpu-policy",
         spec={
-            "driver": {"enabled": True, "kernelModuleType": "open", "rdma": {"enabled": False}},
+            "driver": {
+                "enabled": True,
+                "kernelModuleType": "open",
+                "repository": "nvcr.io/nvidia",
+                "image": "driver",
+                "version": "580.95.05",
+                "rdma": {"enabled": False},
+            },
             "toolkit": {"enabled": True},
             "daemonsets": {},
             "dcgm": {"enabled": True},

@@ -1,0 +1,73 @@
+"""
+The world as plan has to see it, so that planning again gives the same plan: without us, but with what was chosen. Pure.
+
+What we made is left out, and what we changed of others' objects is shown as it was: a driver that we added to
+somebody's policy is still ours to want, not theirs to keep. What was chosen for a fabric when nothing was asked for
+stays chosen, whatever other fabrics come and go.
+"""
+
+from dataclasses import replace
+
+from railwright.apply.model import Ledger
+from railwright.apply.ours import known_refs
+from railwright.changes.invert import invert
+from railwright.changes.tree import patched
+from railwright.core import kinds
+from railwright.core.ids import FabricName
+from railwright.core.objects import KubeObject, Ref
+from railwright.facts.model import Snapshot
+from railwright.intent.model import Intent
+from railwright.plan.model import Plan
+
+SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG})
+"""Kinds of ours that plan must see: the version that is installed, and what nodes were given already."""
+
+
+def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
+    """
+    Leave out what we made, and take what we changed back to what it was.
+
+    A field that somebody has changed after us is shown as it is.
+    """
+    objects = dict(snapshot.cluster.objects)
+    for ref in known_refs(ledger, objects):
+        if ledger.entries[ref].created and ref.kind not in SEEN_AGAIN:
+            del objects[ref]
+        elif ledger.entries[ref].fields and not ledger.entries[ref].created:
+            objects[ref] = _restored(ref, objects[ref], ledger)
+    return replace(snapshot, cluster=replace(snapshot.cluster, objects=objects))
+
+
+def _restored(ref: Ref, live: KubeObject, ledger: Ledger) -> KubeObject:
+    entry = ledger.entries[ref]
+    change = invert(ref, created=False, uid=entry.uid, taken=entry.fields, embedded=entry.embedded, live=live)
+    return patched(live, change.desired) if change is not None and change.desired else live
+
+
+def in_order(intents: tuple[Intent, ...], ledger: Ledger) -> tuple[Intent, ...]:
+    """Put fabrics that were applied already first: a new one takes what they leave."""
+    applied = sorted((intent for intent in intents if intent.name in ledger.fabrics), key=lambda item: item.name)
+    return (*applied, *(intent for intent in intents if intent.name not in ledger.fabrics))
+
+
+def with_kept_choices(intents: tuple[Intent, ...], ledger: Ledger) -> tuple[Intent, ...]:
+    """Give each applied fabric that asks for no subnets those that it got the first time."""
+    return tuple(_with_kept_choices(intent, ledger) for intent in intents)
+
+
+def _with_kept_choices(intent: Intent, ledger: Ledger) -> Intent:
+    note = ledger.fabrics.get(FabricName(intent.name))
+    if note is None or not note.subnets or intent.network.subnets is not None:
+        return intent
+    return replace(intent, network=replace(intent.network, subnets=note.subnets))
+
+
+def choices_to_keep(intent: Intent, plan: Plan, ledger: Ledger) -> tuple[str, ...]:
+    """Name the subnets that were chosen for a fabric which asks for none."""
+    if intent.network.subnets is not None:
+        return ()
+    note = ledger.fabrics.get(FabricName(intent.name))
+    if note is not None and note.subnets:
+        return note.subnets
+    key = f"{intent.name}: spec.network.subnets"
+    return tuple(decision.value for decision in plan.decisions if decision.key == key)
