@@ -350,7 +350,7 @@ def driver_os_tag(os_id: str, version_id: str, openshift_version: str) -> str:
     Returns:
         "rhcos4.18", "rhel9.6", "ubuntu24.04"; empty when the system is not known.
 
-    Source: reference/six-configurations.md 1.5 and 4.1 (DOCA entrypoint host_test.go).
+    Source: Mellanox/doca-driver-build 445df1e, host_test.go and release_manifests (2026-07-22).
     """
     system = os_id.strip().strip('"').lower()
     version = version_id.strip().strip('"')
@@ -363,7 +363,7 @@ def gpu_os_tag(os_tag: str) -> str:
     """
     Write a node system as tags of the GPU Operator's images name it: "rhel9.6" -> "rhel9"; others stay.
 
-    Source: reference/six-configurations.md 4.3 (the OS major), operator-behaviour.md 2.1 (-rhel9 on 4.20, -rhcos4.18).
+    Measured: GPU Operator 26.7.0 controllers against kube-apiserver 1.36.3, 2026-11 (-rhel9 on 4.20, -rhcos4.18 on 4.18).
     """
     return os_tag.partition(".")[0] if os_tag.startswith("rhel") else os_tag
 
