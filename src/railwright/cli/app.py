@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     Run one command.
 
     Returns:
-        The exit code of DESIGN section 9: wrong use is 2.
+        The exit code, as core/errors.py has it: wrong use is 2.
     """
     app = make_app(called_as(sys.argv[0]))
     try:

@@ -36,7 +36,7 @@ OPERATOR_NAMESPACES = frozenset(
         "sriov-network-operator",
     }
 )
-"""Where the four operators live: through OLM (six-configurations section 1.1), and as their Helm charts' guides say."""
+"""Where the four operators live: through OLM (their CSVs, 2026-08-22), and as their Helm charts' guides say."""
 
 _CUSTOM = (
     kinds.NODE_FEATURE_DISCOVERY,

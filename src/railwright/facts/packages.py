@@ -7,7 +7,7 @@ from railwright.facts.reading import Reading
 from railwright.ports.cluster import Selection
 
 PACKAGES = frozenset({"nfd", "sriov-network-operator", "nvidia-network-operator", "gpu-operator-certified"})
-"""Source: six-configurations section 1.1, OLM packages (catalogs of OpenShift 4.18 to 4.22, 2026-11)."""
+"""Source: OLM packages in the catalogs of OpenShift 4.18 to 4.22 (2026-08-22)."""
 
 
 async def read_packages(reading: Reading) -> tuple[tuple[PackageFacts, ...], str]:

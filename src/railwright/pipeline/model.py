@@ -67,7 +67,7 @@ class ApplyRecord:
 
     @property
     def exit_code(self) -> int:
-        """As DESIGN section 9 has it."""
+        """As core/errors.py has it."""
         verdicts = tuple(record.verdict for record in self.stages)
         return exit_code_of(verdicts, 130 if self.interrupted else 0, 7 if self.refusals else 0)
 
@@ -114,7 +114,7 @@ class StatusRecord:
 
     @property
     def exit_code(self) -> int:
-        """As DESIGN section 9 has it; a plan that would be refused today shows, and changes nothing."""
+        """As core/errors.py has it; a plan that would be refused today shows, and changes nothing."""
         return exit_code_of(tuple(stage.verdict for stage in self.stages), 6 if self.problems else 0)
 
 
@@ -158,5 +158,5 @@ class CleanRecord:
 
     @property
     def exit_code(self) -> int:
-        """As DESIGN section 9 has it."""
+        """As core/errors.py has it."""
         return exit_code_of(tuple(item.verdict for item in self.objects), 130 if self.interrupted else 0)

@@ -5,7 +5,8 @@ The reverse of the stages, with what was learnt on real operators: networks befo
 NADs are gone (an operator that is stopped leaves finalizers behind that nobody takes off); address pools before the
 policy that brought their definitions; an operator's own objects before the operator.
 
-Source: reference/control-plane.md section 6, six-configurations.md 2.6, operator-behaviour.md 1.6 and 2.7.
+Measured: controllers of SR-IOV network operator 1.6.0, Network Operator 26.4.1 and GPU Operator 26.7.0 against
+kube-apiserver 1.36.3, 2026-11.
 """
 
 from collections.abc import Iterable, Mapping

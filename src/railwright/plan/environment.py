@@ -5,21 +5,23 @@ from railwright.plan.model import Decision, Rail
 from railwright.plan.settings import Settings
 
 _NCCL = "NCCL documentation, Environment Variables (read 2026-11)"
-_SIX = "six-configurations.md 2.0, 3.4 (2026-11)"
+_NCCL_SOURCE = "NVIDIA/nccl 5067397 (2.30.7), transport/net.cc:326-330"
+_IN_A_POD = "OpenShift 4.22 docs, Hardware accelerators 5.10: ibstatus in a pod (2026-09-05)"
+_UCX_TCP = "Measured: NIXL 1.5.1 over UCX 1.23.0, 2026-11: a write over TCP passed without a word"
 
 
 def environment(settings: Settings, rails: tuple[Rail, ...]) -> tuple[Decision, ...]:
     """Choose the variables; which HCAs a pod has is not known before it runs, so none is named by index."""
     rows: list[tuple[str, str, str, str]] = [
-        ("NCCL_SOCKET_IFNAME", "eth0", "bootstrap over the pod network: rails need not be routed", _SIX),
-        ("NCCL_DEBUG", "INFO", "its lines say whether GPUDirect RDMA is used (via NET/IB/n/GDRDMA)", _SIX),
-        ("NCCL_DEBUG_SUBSYS", "INIT,NET", "only what that needs", _SIX),
+        ("NCCL_SOCKET_IFNAME", "eth0", "bootstrap over the pod network: rails need not be routed", _NCCL),
+        ("NCCL_DEBUG", "INFO", "its lines say whether GPUDirect RDMA is used (via NET/IB/n/GDRDMA)", _NCCL_SOURCE),
+        ("NCCL_DEBUG_SUBSYS", "INIT,NET", "only what that needs", _NCCL),
         ("NCCL_IB_DISABLE", "0", "never fall back to sockets in silence", _NCCL),
         (
             "UCX_TLS",
             "rc,cuda,sm,self",
             "no TCP: a transfer that can't go over RDMA must fail, not crawl",
-            "libraries.md A3 (2026-11)",
+            _UCX_TCP,
         ),
     ]
     if settings.intent.method is Method.SHARED:
@@ -31,10 +33,12 @@ def environment(settings: Settings, rails: tuple[Rail, ...]) -> tuple[Decision, 
                     "NCCL_IB_HCA",
                     f"={listed}",
                     "a shared pod sees every RDMA device of the node: only rails may be used",
-                    _SIX,
+                    _IN_A_POD,
                 )
             )
-            rows.append(("UCX_NET_DEVICES", ",".join(f"{device}:1" for device in devices), "the same for UCX", _SIX))
+            rows.append(
+                ("UCX_NET_DEVICES", ",".join(f"{device}:1" for device in devices), "the same for UCX", _IN_A_POD)
+            )
     if not settings.is_infiniband:
         rows.append(
             ("NCCL_IB_ADDR_FAMILY", "AF_INET" if _has_ipv4(rails) else "AF_INET6", "the rails' address family", _NCCL)

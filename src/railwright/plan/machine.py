@@ -21,6 +21,7 @@ _MEMLOCK_PATH = "/etc/crio/crio.conf.d/10-railwright-memlock.conf"
 @dataclass(frozen=True)
 class _Part:
     reason: str
+    source: str
     argument: str = ""
     file: MachineFile | None = None
 
@@ -42,13 +43,13 @@ def machine_shares(
         if not inside:
             continue
         live = cluster.objects.get(Ref(MACHINE_CONFIG, "", f"{_NAME}-{pool.name}"))
-        config = _machine(pool, inside, live, with_mtu=not by_nmstate)
+        parts = _all_parts(pool, inside, live, with_mtu=not by_nmstate)
+        config = _machine(pool, inside, parts)
         if config is not None:
             if live is None:
                 _check_pool(pool, notes)
             shares.append(config)
-            for reason in config.reasons:
-                source = "six-configurations.md 1.7 (2026-11)"
+            for reason, source in {part.reason: part.source for part in parts}.items():
                 notes.decide(f"MachineConfig {config.name}", "yes", "hardware", reason, source)
         if any(fabric.settings.intent.numa_aligned for fabric in inside):
             _check_pool(pool, notes)
@@ -56,14 +57,18 @@ def machine_shares(
     return tuple(shares)
 
 
-def _machine(
+def _all_parts(
     pool: PoolFacts, fabrics: tuple[FabricNodes, ...], live: KubeObject | None, *, with_mtu: bool
-) -> MachineShare | None:
+) -> tuple[_Part, ...]:
     parts: list[_Part] = []
     for fabric in fabrics:
         inside = {node: hardware for node, hardware in fabric.hardware.items() if node in pool.nodes}
         parts.extend(_parts(fabric, inside, live, with_mtu=with_mtu))
     parts.extend(_memlock(fabrics, pool, live))
+    return tuple(parts)
+
+
+def _machine(pool: PoolFacts, fabrics: tuple[FabricNodes, ...], parts: tuple[_Part, ...]) -> MachineShare | None:
     if not parts:
         return None
     files = {part.file.path: part.file for part in parts if part.file is not None}
@@ -91,6 +96,7 @@ def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts, live: KubeObject
         content = '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n'
         yield _Part(
             f"containers may lock {seen}, and RDMA locks all it registers",
+            "OpenShift 4.22 docs, Hardware accelerators 5.8 (2026-09-05)",
             file=MachineFile(_MEMLOCK_PATH, _READABLE, content),
         )
 
@@ -105,12 +111,15 @@ def _parts(
     if doca and (loaded or blacklisted):
         where = f"loaded on {', '.join(loaded[:3])}" if loaded else "kept away already"
         yield _Part(
-            f"irdma holds ib_core, so the DOCA driver could not replace it ({where})", f"module_blacklist={_IRDMA}"
+            f"irdma holds ib_core, so the DOCA driver could not replace it ({where})",
+            "OpenShift 4.22 docs, Hardware accelerators 5.2 (2026-09-05)",
+            f"module_blacklist={_IRDMA}",
         )
     if not doca and settings.intent.method is Method.SHARED:
         content = "# railwright: the shared device plugin needs their character devices\nib_umad\nrdma_ucm\n"
         yield _Part(
             "the shared device plugin needs ib_umad and rdma_ucm, which only DOCA loads by itself",
+            "Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources/pci_net_device.go:74 (2026-04-07)",
             file=MachineFile("/etc/modules-load.d/railwright-rdma.conf", _READABLE, content),
         )
     path = f"/etc/udev/rules.d/71-railwright-mtu-{settings.name}.rules"
@@ -122,6 +131,7 @@ def _parts(
         )
         yield _Part(
             f"pods want an MTU of {settings.mtu_bytes}, and a pod's interface takes none above its port's",
+            "Linux, drivers/net/macvlan.c, macvlan_change_mtu (read 2026-11-30)",
             file=MachineFile(path, _READABLE, rules),
         )
 

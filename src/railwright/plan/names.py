@@ -7,7 +7,11 @@ from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
 
 LINK_TYPE = {False: "ether", True: "infiniband"}
-"""Netlink's names, which both device plugins compare with, to the letter. Source: six-configurations.md 2.4, 2026-11."""
+"""
+Netlink's names, which both device plugins compare with, to the letter.
+
+Source: k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, pkg/devices/gen_net.go:92-96 (2026-06-25).
+"""
 
 
 def resource_name(settings: Settings, rail: Rail) -> str:

@@ -28,7 +28,7 @@ from railwright.plan.settings import Settings
 
 PACKAGES = ("nfd", "sriov-network-operator", "nvidia-network-operator", "gpu-operator-certified")
 NIC_POLICY_NAME = "nic-cluster-policy"
-"""Any other is ignored by the operator. Source: six-configurations.md 1.5, 2026-11."""
+"""Any other is ignored. Source: Mellanox/network-operator b06827e0, controllers/nicclusterpolicy_controller.go:161."""
 _GPU_POLICY_NAME = "gpu-cluster-policy"
 _MOFED_WAIT = "network.nvidia.com/operator.mofed.wait"
 _SRIOV_CAPABLE = "feature.node.kubernetes.io/pci-15b3.sriov.capable"
@@ -181,7 +181,7 @@ def _driver(
             "a driver given by digest loses the toolkit container that builds it on OpenShift: give a tag",
         )
     environment = {
-        # Names stay when the driver is loaded: without it ens1f0np0 and ens1f0 trade places (six-configurations 1.7).
+        # Names stay when the driver is loaded, else ens1f0np0 and ens1f0 trade places (OpenShift 4.22 docs, 5.3).
         "CREATE_IFNAMES_UDEV": "true",
         "RESTORE_DRIVER_ON_POD_TERMINATION": "true",
         "UNLOAD_STORAGE_MODULES": "true",

@@ -3,7 +3,8 @@ What may not be cut: a function that we would take must not carry the node's own
 
 With the DOCA driver every mlx5 function of a node counts as taken (its restart takes all of them down); with SR-IOV
 every function of the card (firmware settings and resets are the card's); else the rail alone.
-Source: DESIGN section 5; network-operator issue 2176, as named in peers.md section 4 (2026-11).
+Source: Mellanox/network-operator #2176 (a restart of the driver cut the node off); that SR-IOV reaches the whole card
+is inferred.
 """
 
 from collections.abc import Iterable

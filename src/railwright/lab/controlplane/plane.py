@@ -3,7 +3,7 @@ Start and end a control plane: etcd, kube-apiserver, and kube-controller-manager
 
 Everything listens on loopback, on ports that were free, with its files in a folder of its own that goes with it.
 
-Source: shared/reference/control-plane.md section 2 (flags, and the traps that each is for).
+Measured: the flags, and the trap that each is for, with etcd 3.7.3 and kube-apiserver 1.36.3, 2026-11.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ NAMESPACE_LABELS = {
     "pod-security.kubernetes.io/enforce": "privileged",
     "security.openshift.io/scc.podSecurityLabelSync": "false",
 }
-"""The baseline level forbids IPC_LOCK; the SCC is what holds pods back. Source: six-configurations.md 1.8, 2026-11."""
+"""The baseline level forbids IPC_LOCK; the SCC is what holds pods back. Source: Kubernetes, Pod Security Standards."""
 
 VOLUMES = (
     "configMap",
@@ -43,7 +43,7 @@ def _scc(name: str) -> KubeObject:
     Allow the one capability that memory registration needs.
 
     The user is free because IPC_LOCK takes effect for UID 0 only; everything else is as tight as restricted-v2.
-    Source: six-configurations.md 1.8, DESIGN section 6, 2026-11.
+    Source: capabilities(7); OpenShift 4.22 docs, Hardware accelerators 5.9 (IPC_LOCK). That it is enough is inferred.
     """
     fields: dict[str, Any] = {
         "allowHostDirVolumePlugin": False,

@@ -15,7 +15,7 @@ from railwright.plan.model import GpuPolicyShare
 VENDOR_REGISTRY = "nvcr.io"
 
 TOOLKIT_DIRECTORY = "/usr/local/nvidia"
-"""RHCOS has a read-only root; this is the writable place. Source: six-configurations.md 1.6, 2026-11."""
+"""RHCOS has a read-only root; this is the writable place. Source: default of the ClusterPolicy definition, 26.7.0."""
 
 
 def gpu_policy(share: GpuPolicyShare) -> tuple[Manifest, ...]:

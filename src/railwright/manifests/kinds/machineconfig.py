@@ -9,7 +9,7 @@ from railwright.manifests.model import Manifest
 from railwright.plan.model import HostNetworkShare, KubeletShare, MachineFile, MachineShare
 
 IGNITION_VERSION = "3.2.0"
-"""Every OpenShift release from 4.7 on reads it. Source: six-configurations.md 1.7, 2026-11."""
+"""Every OpenShift release from 4.7 on reads it. Source: OpenShift 4.22 docs, Hardware accelerators 5.2 to 5.8."""
 
 ROLE_LABEL = "machineconfiguration.openshift.io/role"
 POOL_LABEL_PREFIX = "pools.operator.machineconfiguration.openshift.io/"

@@ -18,7 +18,7 @@ from railwright.manifests.model import Manifest
 from railwright.plan.model import IpPoolShare, NetworkShare
 
 CNI_VERSION = "0.3.1"
-"""What the Network Operator writes into its own NADs. Source: six-configurations.md 2.1, 2026-11."""
+"""As in the operator's own NADs. Source: Mellanox/network-operator b06827e0, manifests/state-macvlan-network."""
 
 RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
 _RESOURCE_PREFIX = {"sriov": "openshift.io", "ib-sriov": "openshift.io", "host-device": "nvidia.com"}

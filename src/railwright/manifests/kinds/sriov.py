@@ -8,7 +8,7 @@ from railwright.manifests.model import Manifest
 from railwright.plan.model import SriovConfigShare, SriovPolicyShare, SriovPoolShare
 
 CONFIG_NAME = "default"
-"""Any other name is refused by the operator's webhook. Source: six-configurations.md 1.4, 2026-11."""
+"""Any other is refused by the webhook. Source: openshift/sriov-network-operator 44199ad5, pkg/webhook/validate.go."""
 
 
 def operator_config(share: SriovConfigShare) -> tuple[Manifest, ...]:

@@ -9,7 +9,11 @@ from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
 
 RESOURCE_PREFIX = "rdma"
-"""The plugin's own default; the operator's webhook refuses it when it is written out (six-configurations.md 1.5)."""
+"""
+The plugin's own default; the operator's webhook refuses it when it is written out.
+
+Source: Mellanox/network-operator b06827e0, api/v1alpha1/validator/nicpolicy_webhook.go:53-54 (2026-08-19).
+"""
 
 
 def pools(

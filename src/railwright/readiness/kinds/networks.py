@@ -3,7 +3,8 @@ Judges of networks: the network objects of the Network Operator, NADs, and nv-ip
 
 A network object says ready for an `ipam` that is no JSON, and for a resource that nobody has: the NAD is what counts.
 
-Source: reference/operator-behaviour.md sections 1.4 and 4; reference/six-configurations.md section 2.7.
+Measured: Network Operator 26.4.1 controllers against kube-apiserver 1.36.3, 2026-11.
+Source: Mellanox/nvidia-k8s-ipam 3ce4a34, deploy/crds (pools).
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
 """
 Judge of NodeFeatureDiscovery: its worker runs, and nodes carry its labels.
 
-Source: reference/six-configurations.md section 1.3.
+Source: openshift/node-feature-discovery e43aa39b, source/system/system.go:38-40.
 """
 
 from datetime import datetime

@@ -3,7 +3,7 @@ Judges of OLM's kinds.
 
 No status of OLM carries observedGeneration; what tells old from new is names: installedCSV, installPlanRef.
 
-Source: reference/control-plane.md sections 5.2 and 5.3 (recorded with OLM 0.46.0, 2026-11-30).
+Measured: OLM 0.46.0 against kube-apiserver 1.36.3, 2026-11-30.
 """
 
 from datetime import datetime

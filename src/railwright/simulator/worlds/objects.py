@@ -21,7 +21,9 @@ _CHANNELS = {
         (("stable", "26.7.0"), ("v26.3", "26.3.3"), ("v26.7", "26.7.0")),
     ),
 }
-"""Certified catalogs of OpenShift 4.20. Source: reference/peers.md, section 5 (catalogs of 2026-08-22)."""
+"""Source: redhat-openshift-ecosystem/certified-operators 3b7b563a, catalogs/v4.20 (2026-08-22)."""
+
+RELEASE_IMAGE = "quay.io/openshift-release-dev/ocp-release:4.20.4-x86_64"
 
 _BASE_NAMESPACES = ("default", "kube-system", "openshift-marketplace", "openshift-machine-config-operator", "openshift")
 

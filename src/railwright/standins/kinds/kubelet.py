@@ -2,7 +2,8 @@
 What kubelets and device plugins do: pods get ready after their time, and plugins' devices become allocatable.
 
 A resource whose plugin left stays listed with 0. Operators never write allocatable.
-Source: reference/operator-behaviour.md, sections 0.3 and 3.9; reference/six-configurations.md, 2.1.
+Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 controllers against kube-apiserver 1.36.3, 2026-11.
+Source: OpenShift 4.22 docs, Hardware accelerators 5.9.3 (a resource of 0).
 """
 
 import json

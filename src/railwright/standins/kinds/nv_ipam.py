@@ -1,7 +1,7 @@
 """
 nv-ipam's controller: it gives each node that a pool means a block of the pool's addresses.
 
-Source: reference/six-configurations.md 2.7 (fields of IPPool, own namespace only); the form of `status.allocations`
+Source: Mellanox/network-operator b06827e0, manifests/state-nv-ipam-cni (own namespace only); the form of the pools
 is the published definition's (nv-ipam.nvidia.com/v1alpha1 IPPool, 26.4.1). Not recorded from the real controller.
 """
 

