@@ -1,5 +1,5 @@
 """
-Print the figures of DESIGN section 11 that can be measured: each in its own process, median of several runs.
+Print the figures that are promised and can be measured: each in its own process, median of several runs.
 
 `python benchmarks/run.py` runs all; `python benchmarks/run.py NAME` one of them, in this process.
 """

@@ -10,7 +10,7 @@ from railwright.plan.settings import Settings
 
 _SECTIONS = ("rdmaSharedDevicePlugin", "sriovDevicePlugin", "secondaryNetwork.ipoib", "nvIpam", "ibKubernetes")
 _OPERATOR_CHOOSES = ("", "auto")
-"""Values of kernelModuleType with which the operator takes what fits GPU and driver. Source: six-configurations 1.6."""
+"""Values of kernelModuleType with which the operator takes what fits GPU and driver. Source: NVIDIA/gpu-operator a22dbf67."""
 
 
 def kept_sections(live: KubeObject | None) -> tuple[str, ...]:

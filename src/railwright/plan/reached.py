@@ -3,7 +3,7 @@ Whom a NicClusterPolicy of others reaches: its selector is theirs, so nodes that
 
 A driver that we add to such a policy comes to every node that it selects, all at once. Each of them is checked as if
 it were ours; and a node of ours that it does not select gets nothing from it.
-Source: DESIGN section 5 (an adopted selector is never narrowed); operator-behaviour.md 1.1 (what drivers select).
+Measured: what drivers select, with Network Operator 26.4.1 controllers against kube-apiserver 1.36.3, 2026-11.
 """
 
 from collections.abc import Callable, Mapping

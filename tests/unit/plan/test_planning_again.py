@@ -1,4 +1,4 @@
-"""Planning again on a cluster that has been applied to, and what DESIGN section 5 wants besides."""
+"""Planning again on a cluster that has been applied to, and what a plan owes to what is there besides."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the stand-ins do, held to what the real operators were recorded to do (reference/operator-behaviour.md)."""
+"""What the stand-ins do, held to what the real operators were recorded to do (docs/sources.md, recordings)."""
 
 import json
 
