@@ -165,9 +165,7 @@ class Gate:
             return self._result(Verdict.PASS, "ready", judged)
         lasting = [item for item in judged if self._has_failed(item, now_s)]
         if lasting:
-            return self._result(
-                Verdict.FAIL, "; ".join(f"{item.what}: {item.judgement.reason}" for item in lasting), judged
-            )
+            return self._result(Verdict.FAIL, _with_more(tuple(item.text for item in lasting)), judged)
         if self._elapsed_s() >= self._stage.limit_s:
             return self._given_up(judged)
         return None
@@ -181,7 +179,7 @@ class Gate:
         open_answers = {item.judgement.readiness for item in judged if not item.is_ready}
         verdict = Verdict.UNKNOWN if open_answers == {Readiness.UNKNOWN} else Verdict.FAIL
         words = "could not be looked at within" if verdict is Verdict.UNKNOWN else "not ready after"
-        return self._result(verdict, f"{words} {self._stage.limit_s:.0f} s", judged)
+        return self._result(verdict, f"{words} {self._stage.limit_s:.0f} s: {_waiting_text(judged)}", judged)
 
     def _result(self, verdict: Verdict, reason: str, judged: tuple[Judged, ...]) -> GateResult:
         waiting_for = "" if verdict is Verdict.PASS else _waiting_text(judged)
@@ -211,7 +209,10 @@ def _waiting_text(judged: tuple[Judged, ...]) -> str:
     """Name who holds the gate up: what failed first, then what moves, then what is unknown."""
     order = (Readiness.FAILED, Readiness.PROGRESSING, Readiness.UNKNOWN)
     waiting = [item for readiness in order for item in judged if item.judgement.readiness is readiness]
-    if not waiting:
-        return ""
-    more = f" (and {len(waiting) - 1} more)" if len(waiting) > 1 else ""
-    return waiting[0].waiting_for + more
+    return _with_more(tuple(item.waiting_for for item in waiting))
+
+
+def _with_more(texts: tuple[str, ...]) -> str:
+    """Give the first of several, and how many others there are: one cause often shows in many places."""
+    others = len(dict.fromkeys(texts)) - 1
+    return next(iter(texts), "") + (f" (and {others} more)" if others > 0 else "")

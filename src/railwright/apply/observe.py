@@ -16,7 +16,16 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.facts.model import NodeHardware
 from railwright.facts.node_record import parse_node_record
-from railwright.plan.model import DriverLoaded, Expectation, RailUp
+from railwright.plan.model import (
+    Allocatable,
+    DriverLoaded,
+    Expectation,
+    NadPresent,
+    NodeLabel,
+    PodsReady,
+    PoolUpdated,
+    RailUp,
+)
 from railwright.ports.cluster import Cluster, Seen, Selection
 from railwright.ports.node import Node
 from railwright.readiness.judge import judge, judge_expectation, selections_for
@@ -32,6 +41,8 @@ class Judged:
 
     what: str
     judgement: Judgement
+    names_itself: bool = False
+    """Whether the reason says already what it is about."""
 
     @property
     def is_ready(self) -> bool:
@@ -39,9 +50,15 @@ class Judged:
         return self.judgement.readiness is Readiness.READY
 
     @property
+    def text(self) -> str:
+        """The answer as one sentence: most reasons name what they are about themselves."""
+        reason = self.judgement.reason
+        return reason if self.names_itself or self.what in reason else f"{self.what}: {reason}"
+
+    @property
     def waiting_for(self) -> str:
         """Who holds it up, or the reason where nobody is named."""
-        return self.judgement.waiting_for or f"{self.what}: {self.judgement.reason}"
+        return self.judgement.waiting_for or self.text
 
     def state(self) -> ObjectState:
         """The same for a record."""
@@ -145,7 +162,7 @@ class Observer:
             Judged(str(ref), self._judge_object(ref, companions, receipts.get(ref), now)) for ref in self._gated
         )
         return objects + tuple(
-            Judged(describe(item), judge_expectation(item, companions, now))
+            Judged(describe(item), judge_expectation(item, companions, now), names_itself=True)
             for item in self._expectations
             if not isinstance(item, RailUp | DriverLoaded)
         )
@@ -154,7 +171,7 @@ class Observer:
         """Judge what only the inside of nodes can answer, as last read."""
         companions = self._companions()
         return tuple(
-            Judged(describe(item), judge_expectation(item, companions, now))
+            Judged(describe(item), judge_expectation(item, companions, now), names_itself=True)
             for item in self._expectations
             if isinstance(item, RailUp | DriverLoaded)
         )
@@ -172,10 +189,22 @@ class Observer:
 
 
 def describe(expectation: Expectation) -> str:
-    """Name an expectation for people: "RailUp worker-1 rail0 0000:17:00.0"."""
-    values = (getattr(expectation, name) for name in expectation.__dataclass_fields__)
-    words = (str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool) and value)
-    return " ".join((type(expectation).__name__, *words))
+    """Name an expectation for people: "rail0 (0000:17:00.0) of worker-1"."""
+    match expectation:
+        case Allocatable(node, resource):
+            return f"{resource} on {node}"
+        case NodeLabel(node, label):
+            return f"label {label} of {node}"
+        case PodsReady(node, namespace, daemon_set):
+            return f"pod {namespace}/{daemon_set.rstrip('-')}-* on {node}"
+        case NadPresent(namespace, name):
+            return f"network {namespace}/{name}"
+        case PoolUpdated(pool):
+            return f"MachineConfigPool {pool}"
+        case RailUp(node, rail, pci):
+            return f"{rail} ({pci}) of {node}"
+        case DriverLoaded(node):
+            return f"drivers of {node}"
 
 
 def _selections(

@@ -122,7 +122,7 @@ def _status_text(record: StatusRecord) -> str:
             stage.name,
             stage.verdict.value,
             stage.since or "-",
-            f"{stage.reason}" + (f"; waiting for {stage.waiting_for}" if stage.waiting_for else ""),
+            stage.reason if stage.waiting_for in stage.reason else f"{stage.reason}; waiting for {stage.waiting_for}",
         )
         for stage in record.stages
     ]

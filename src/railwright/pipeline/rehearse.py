@@ -90,7 +90,7 @@ def _stages(record: ApplyRecord) -> tuple[tuple[str, str, str], ...]:
     for stage in record.stages:
         seen = worst.get(stage.stage)
         if seen is None or order.index(stage.verdict) < order.index(Verdict(seen[1])):
-            held = f" ({stage.waiting_for})" if stage.waiting_for else ""
+            held = "" if stage.waiting_for in stage.reason else f" ({stage.waiting_for})"
             worst[stage.stage] = (stage.stage, stage.verdict.value, stage.reason + held)
     return tuple(worst.values())
 

@@ -93,7 +93,9 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
         judged = await _judge(world, gated, expected)
     except (PermissionMissing, NotCollected) as error:
         return StageStatus(stage.name, Verdict.UNKNOWN, error.message, since=since)
-    differing: _Drift = tuple((ref, fields) for ref, fields in drift(items, live.objects).items())
+    # What was never written, as labels of nodes that apply has not come to, has not drifted: it is still to be done.
+    written = tuple(item for item in items if item.ref in prepared.ledger.entries)
+    differing: _Drift = tuple((ref, fields) for ref, fields in drift(written, live.objects).items())
     return _verdict(stage, judged, since, differing)
 
 
@@ -136,8 +138,7 @@ def _verdict(stage: StagePlan, judged: tuple[Judged, ...], since: str, differing
         )
         return StageStatus(stage.name, Verdict.PASS, reason, since=since, states=states, drift=differing)
     first = next(item for item in judged if item.judgement.readiness is worst[0])
-    reason = f"{first.what}: {first.judgement.reason}"
-    return StageStatus(stage.name, worst[1], reason, first.waiting_for, since, states, differing)
+    return StageStatus(stage.name, worst[1], first.text, first.waiting_for, since, states, differing)
 
 
 def _since(stage: StagePlan, prepared: Prepared) -> str:

@@ -76,7 +76,7 @@ async def test_never_ready_is_given_up_at_the_limit_and_says_who_holds_it_up():
     cluster = FakeCluster()
     saying(cluster, (0, "progressing"))
     record = await gated(cluster)
-    assert (record.verdict, record.reason) == (Verdict.FAIL, "not ready after 300 s")
+    assert (record.verdict, record.reason) == (Verdict.FAIL, "not ready after 300 s: nic-cluster-policy to be ready")
     assert record.waiting_for == "nic-cluster-policy to be ready"
     assert 300 <= record.elapsed_s < 305
 
