@@ -9,7 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from railwright.cli.app import COMMANDS, make_app
+from railwright.cli.app import main as railwright
+from railwright.cli.overview import COMMANDS
 from railwright.intent.docs import keys_markdown
 from railwright.intent.schema import json_schema
 from railwright.report.codes import REFUSALS, WARNINGS
@@ -50,7 +51,7 @@ def _commands() -> str:
     for command in ("", *COMMANDS):
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
-            make_app()([*([command] if command else []), "--help"], exit_on_error=False)
+            railwright([*([command] if command else []), "--help"])
         text = "\n".join(line.rstrip() for line in told.getvalue().strip().splitlines())
         parts.append(f"## railwright {command}".rstrip() + f"\n\n```\n{text}\n```\n")
     return "\n".join(parts)

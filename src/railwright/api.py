@@ -32,6 +32,7 @@ from railwright.manifests.workload import Workload
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
+from railwright.pipeline.contact import first_contact
 from railwright.pipeline.documents import apply_document, clean_document, status_document
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
 from railwright.pipeline.prepare import prepare
@@ -129,6 +130,7 @@ async def open_cluster(cluster: str | None = None) -> World:
 
 async def discover(world: World, scope: Scope | None = None, *, progress: Progress = _SILENT) -> Snapshot:
     """Read what is there; changes nothing."""
+    await first_contact(world)
     return await _discover(world.cluster, world.node, scope or Scope(), progress, world.clock)
 
 
@@ -144,6 +146,7 @@ async def plan(
     world: World, intents: tuple[Intent, ...], *, catalog: Catalog | None = None, progress: Progress = _SILENT
 ) -> Prepared:
     """Decide what would be done, and compare it with the cluster."""
+    await first_contact(world)
     return await prepare(world, intents, catalog or load_catalog(), progress)
 
 
@@ -178,6 +181,7 @@ async def apply(
     progress: Progress = _SILENT,
 ) -> ApplyRecord:
     """Do it, stage by stage; a failed gate is in the record, not an exception."""
+    await first_contact(world)
     return await apply_fabrics(
         world,
         intents,
@@ -198,6 +202,7 @@ async def status(
     progress: Progress = _SILENT,
 ) -> StatusRecord:
     """Where each stage stands; without intents, of the fabrics that the ledger knows."""
+    await first_contact(world)
     return await _status(world, intents, catalog or load_catalog(), progress)
 
 
@@ -211,6 +216,7 @@ async def clean(
     progress: Progress = _SILENT,
 ) -> CleanRecord:
     """Remove what we made and put back what we changed; None for every fabric."""
+    await first_contact(world)
     return await _clean(world, fabrics, catalog or load_catalog(), progress, approval, dry_run=dry_run)
 
 
@@ -231,6 +237,9 @@ def choose_fabric(decided: Plan, name: str | None) -> FabricPlan:
     found = [fabric for fabric in decided.fabrics if name in {None, fabric.name}]
     if len(found) == 1:
         return found[0]
+    if not decided.fabrics:
+        message = "no fabric: none was applied to this cluster, and no rails.yaml was given"
+        raise UsageError(message, hint="give one with -f rails.yaml, or apply one first")
     names = ", ".join(fabric.name for fabric in decided.fabrics) or "none"
     message = f"{'no fabric is named ' + repr(name) if name else 'which fabric?'} (there are: {names})"
     raise UsageError(message, hint="pick one with --name")

@@ -43,17 +43,19 @@ _COMES_BACK = (
     "no endpoints available",
 )
 """Words of a 500 that go away by themselves: a webhook or etcd that does not answer now."""
+_IN_A_MINUTE = "run the same command again in a minute"
 _REFUSES_FOR_GOOD = ("typed patch", "not declared in schema")
 """Words of a 500 that stays: server-side apply answers an unknown or mistyped field so."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer that is no success; `retry_after` as the server wrote it, in seconds, or ""."""
+    """One HTTP answer that is no success; `retry_after` as the server wrote it, in seconds, or ""; `location` too."""
 
     status_code: int
     body: str
     retry_after: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def error_of(answer: Answer, asked: Asked) -> ClusterError:
     by_code = _BY_CODE.get(answer.status_code)
     if by_code is not None:
         return by_code(answer, status, message, asked)
+    if 300 <= answer.status_code < 400:
+        return _sent_elsewhere(answer, asked)
     if answer.status_code >= 500:
         return _server_error(answer, status, message, asked)
     return ClusterError(f"{asked.what}: HTTP {answer.status_code}: {message}", context=_code(answer))
@@ -107,6 +111,15 @@ def _login(_answer: Answer, _status: Mapping[str, Any], message: str, asked: Ask
     )
 
 
+def _sent_elsewhere(answer: Answer, asked: Asked) -> ClusterError:
+    """An API server sends nobody elsewhere; a login page before it does."""
+    return LoginExpired(
+        f"{asked.what}: HTTP {answer.status_code} sends us to {answer.location or 'nowhere'}, expected an answer",
+        hint="log in again, and check the server's address in the kubeconfig: it must be the API server itself",
+        context=_code(answer),
+    )
+
+
 def _forbidden(answer: Answer, status: Mapping[str, Any], message: str, asked: Asked) -> ClusterError:
     """Tell missing rights from an object that admission refuses (pod security, quota) and a namespace that goes."""
     rights = _RBAC.search(message)
@@ -129,7 +142,10 @@ def _forbidden(answer: Answer, status: Mapping[str, Any], message: str, asked: A
 def _not_found(_answer: Answer, status: Mapping[str, Any], message: str, asked: Asked) -> ClusterError:
     """A 404 without details is a path that nobody serves; with details it is an object, or its namespace."""
     if not dig(status, "details", "name", default=""):
-        return KindNotServed(f"{asked.what}: the API server does not serve this kind ({message})")
+        return KindNotServed(
+            f"{asked.what}: the API server does not serve this kind ({message})",
+            hint="the operator that brings it is not installed (yet)",
+        )
     return NotFound(
         f"{asked.what}: {message}",
         context={"resource": str(dig(status, "details", "kind", default="")), "name": str(status["details"]["name"])},
@@ -152,15 +168,21 @@ def _busy(answer: Answer, _status: Mapping[str, Any], message: str, asked: Asked
     context = _code(answer)
     if answer.retry_after:
         context["retry_after_s"] = answer.retry_after
-    return ClusterBusy(f"{asked.what}: the API server asks to come back later: {message}", context=context)
+    return ClusterBusy(
+        f"{asked.what}: the API server asks to come back later: {message}", hint=_IN_A_MINUTE, context=context
+    )
 
 
 def _server_error(answer: Answer, status: Mapping[str, Any], message: str, asked: Asked) -> ClusterError:
     if any(words in message for words in _REFUSES_FOR_GOOD):
         return _refused(answer, status, message, asked)
     if any(words in message for words in _COMES_BACK):
-        return ClusterBusy(f"{asked.what}: {message}", context=_code(answer))
-    return ClusterError(f"{asked.what}: HTTP {answer.status_code}: {message}", context=_code(answer))
+        return ClusterBusy(f"{asked.what}: {message}", hint=_IN_A_MINUTE, context=_code(answer))
+    return ClusterError(
+        f"{asked.what}: HTTP {answer.status_code}: {message}",
+        hint="the API server's own log says more; run the same command again when it is well",
+        context=_code(answer),
+    )
 
 
 _Maker = Callable[[Answer, Mapping[str, Any], str, Asked], ClusterError]

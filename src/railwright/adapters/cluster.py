@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from railwright.adapters.execution import execute
+from railwright.adapters.failures import understood
 from railwright.adapters.serving import Serving, object_path
 from railwright.adapters.transport import Request, Transport
 from railwright.adapters.watching import Followed, MergedWatch
@@ -18,6 +19,8 @@ from railwright.ports.cluster import ExecResult, Selection, ServedKind, Watch
 
 PAGE_SIZE = 500
 """kubectl's page size: what is in memory at once stays small, and etcd is read in short steps."""
+VERSION_LIMIT_S = 15.0
+"""It costs the API server nothing: one that does not say it by then does not answer at all."""
 STRICT = ("fieldValidation", "Strict")
 
 
@@ -43,8 +46,10 @@ class LiveCluster:
 
     async def version(self) -> str:
         """Kubernetes version, as "v1.33.4"."""
-        answer = await self._transport.json(Request("GET", "/version", "read the version"))
-        return str(answer["gitVersion"])
+        request = Request("GET", "/version", "read the version")
+        answer = await self._transport.json(request, limit_s=VERSION_LIMIT_S)
+        with understood(request.what, self._transport.server):
+            return str(answer["gitVersion"])
 
     async def served_kinds(self) -> tuple[ServedKind, ...]:
         """Every kind served now."""
@@ -64,9 +69,11 @@ class LiveCluster:
             if token:
                 params.append(("continue", token))
             page = await self._transport.json(Request("GET", path, what, tuple(params)))
-            for item in page.get("items") or ():
-                yield {"apiVersion": selection.kind.api_version, "kind": selection.kind.kind, **item}
-            token = str(dig(page, "metadata", "continue", default=""))
+            with understood(what, self._transport.server):
+                items = [_whole(item, selection.kind) for item in page.get("items") or ()]
+                token = str(dig(page, "metadata", "continue", default=""))
+            for item in items:
+                yield item
             if not token:
                 return
 
@@ -160,11 +167,16 @@ class LiveCluster:
         """Ask for one object; a path that is gone (its definition was deleted) is looked up anew next time."""
         path = await self._serving.path_of(ref)
         try:
-            answer = await self._transport.json(Request(method, path, what, tuple(params), body, content_type))
+            return await self._transport.json(Request(method, path, what, tuple(params), body, content_type))
         except KindNotServed:
             self._serving.forget(ref.kind)
             raise
-        return answer  # type: ignore[no-any-return]  # the API server's JSON
+
+
+def _whole(item: KubeObject, kind: Kind) -> KubeObject:
+    """Give one object of a list its type. Raises TypeError or KeyError for what is no object with a name."""
+    str(item["metadata"]["name"])
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **item}
 
 
 def _dry(dry_run: bool) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ In: an exception of the HTTP client or of the operating system. Out: an error of
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx2
 from httpx2.websockets import HTTPXWSException
@@ -37,6 +38,25 @@ def unreachable(error: BaseException, what: str, server: str) -> ClusterError:
     """
     reason, hint = _reason(error, server)
     return ClusterUnreachable(f"{what}: {reason}", hint=hint, context={"server": server})
+
+
+@contextmanager
+def understood(what: str, server: str) -> Iterator[None]:
+    """
+    Take an answer apart; one that has not the form of an API server's answer is from something else.
+
+    Raises:
+        ClusterUnreachable: most often a login page or a proxy answers in the API server's place.
+    """
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        detail = "something that is not JSON" if isinstance(error, ValueError) else "JSON that no API server writes"
+        raise ClusterUnreachable(
+            f"{what}: {server} answered {detail} ({type(error).__name__}: {str(error)[:200]})",
+            hint="is it the API server, or a login page or proxy before it?",
+            context={"server": server},
+        ) from error
 
 
 def _reason(error: BaseException, server: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ Source: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from railwright.adapters.failures import understood
 from railwright.adapters.transport import Request, Transport
 from railwright.core.errors import KindNotServed
 from railwright.core.objects import Kind, Ref, dig
@@ -80,8 +81,9 @@ class Serving:
         """
         if kind not in self._known:
             request = Request("GET", group_path(kind.api_version), f"look up {kind}")
-            for served in kinds_of_group(kind.api_version, await self._transport.json(request)):
-                self._known[served.kind] = served
+            answer = await self._transport.json(request)
+            with understood(request.what, self._transport.server):
+                self._known |= {served.kind: served for served in kinds_of_group(kind.api_version, answer)}
         if kind not in self._known:
             message = f"{kind}: {kind.api_version} is served, but has no kind {kind.kind}"
             raise KindNotServed(message)
@@ -95,11 +97,13 @@ class Serving:
         """Read every kind that is served now."""
         found: list[ServedKind] = []
         for root in ("/api", "/apis"):
-            answer = await self._transport.json(Request("GET", root, "discover kinds", accept=_AGGREGATED))
-            if answer.get("kind") == "APIGroupDiscoveryList":
-                found += kinds_of_discovery(answer)
-            else:
-                found += await self._each_group(answer)
+            request = Request("GET", root, "discover kinds", accept=_AGGREGATED)
+            answer = await self._transport.json(request)
+            with understood(request.what, self._transport.server):
+                if answer.get("kind") == "APIGroupDiscoveryList":
+                    found += kinds_of_discovery(answer)
+                else:
+                    found += await self._each_group(answer)
         return tuple(found)
 
     async def _each_group(self, answer: Mapping[str, Any]) -> list[ServedKind]:

@@ -7,6 +7,7 @@ that got no answer happened is for the caller to find out.
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,14 +18,14 @@ import msgspec
 
 from railwright.adapters.answers import Answer, Asked, error_of
 from railwright.adapters.credentials import authentication
-from railwright.adapters.failures import FOREIGN, unreachable
+from railwright.adapters.failures import FOREIGN, understood, unreachable
 from railwright.adapters.kubeconfig import Login
 from railwright.adapters.tls import tls_context
 from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable
 from railwright.core.version import __version__
 
 REQUEST_LIMIT_S = 60.0
-"""One request, from the first byte sent to the last received; kube-apiserver ends its own after 60 s."""
+"""One request with all its attempts; kube-apiserver ends its own after 60 s, so a longer wait brings nothing."""
 CONNECT_LIMIT_S = 10.0
 READ_ATTEMPTS = 4
 LONGEST_PAUSE_S = 10.0
@@ -83,25 +84,28 @@ class Transport:
         """Close every connection."""
         await self._client.aclose()
 
-    async def json(self, request: Request, *, limit_s: float = REQUEST_LIMIT_S) -> Any:
-        """Send and decode what comes back."""
+    async def json(self, request: Request, *, limit_s: float = REQUEST_LIMIT_S) -> dict[str, Any]:
+        """Send and decode what comes back, which is always an object."""
         content = await self.content(request, limit_s=limit_s)
-        try:
-            return msgspec.json.decode(content)
-        except msgspec.DecodeError as error:
-            raise unreachable(error, request.what, self.server) from error
+        with understood(request.what, self.server):
+            value = msgspec.json.decode(content)
+            if not isinstance(value, dict):
+                message = f"a {type(value).__name__} where an object was expected"
+                raise TypeError(message)
+            return value
 
     async def content(self, request: Request, *, limit_s: float = REQUEST_LIMIT_S) -> bytes:
-        """Send; give the body of a success."""
-        attempts = 1 if request.writes else READ_ATTEMPTS
-        for attempt in range(1, attempts):
+        """Send; give the body of a success. All attempts together end within `limit_s`."""
+        ends_s = time.monotonic() + limit_s
+        for attempt in range(1, 1 if request.writes else READ_ATTEMPTS):
             try:
-                return await self._once(request, limit_s)
+                return await self._once(request, ends_s - time.monotonic())
             except (ClusterBusy, ClusterUnreachable) as error:
-                if is_too_old(error):
+                wanted_s = pause_s(error, attempt)
+                if is_too_old(error) or time.monotonic() + wanted_s >= ends_s:
                     raise
-                await asyncio.sleep(pause_s(error, attempt))
-        return await self._once(request, limit_s)
+                await asyncio.sleep(wanted_s)
+        return await self._once(request, ends_s - time.monotonic())
 
     async def _once(self, request: Request, limit_s: float) -> bytes:
         try:
@@ -163,7 +167,10 @@ class Transport:
     @staticmethod
     def refusal(response: httpx2.Response, request: Request) -> ClusterError:
         """Say what an answer that is no success means."""
-        answer = Answer(response.status_code, response.text, response.headers.get("Retry-After", ""))
+        headers = response.headers
+        answer = Answer(
+            response.status_code, response.text, headers.get("Retry-After", ""), headers.get("Location", "")
+        )
         return error_of(answer, Asked(request.what, writes=request.writes))
 
 

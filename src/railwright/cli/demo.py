@@ -1,6 +1,5 @@
 """`railwright demo`."""
 
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -10,6 +9,7 @@ from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
+from railwright.cli.streams import write_result
 
 _RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
@@ -78,7 +78,7 @@ async def _aloud(rails: str, cluster: str, common: Common) -> int:
     world = await api.open_cluster(cluster)
     intents = api.parse_intents(rails, "demo")
     _title("rails.yaml", "what a person writes")
-    sys.stdout.write(rails)
+    write_result(rails)
     _title("railwright discover", "what is there; changes nothing")
     show(api.snapshot_document(await api.discover(world, progress=seen)), common)
     _title("railwright plan", "what would be done, why, at what risk")
@@ -99,5 +99,4 @@ async def _aloud(rails: str, cluster: str, common: Common) -> int:
 
 
 def _title(command: str, meaning: str) -> None:
-    sys.stdout.write(f"\n=== {command} === {meaning}\n\n")
-    sys.stdout.flush()
+    write_result(f"\n=== {command} === {meaning}\n\n")

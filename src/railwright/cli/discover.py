@@ -1,5 +1,6 @@
 """`railwright discover`."""
 
+import math
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -27,6 +28,9 @@ def discover(
     """
 
     async def action() -> int:
+        if not 0 < node_timeout_s < math.inf:
+            message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
+            raise api.UsageError(message, hint="leave it out for 30 seconds")
         seen = progress(quiet=common.quiet)
         if local:
             return show(api.hardware_document(await api.discover_local(timeout_s=node_timeout_s)), common)

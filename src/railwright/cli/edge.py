@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from railwright.cli.options import Common
+from railwright.cli.streams import write_result
 from railwright.core.errors import RailwrightError
 from railwright.core.redaction import redact, redact_text
 from railwright.report.formats import to_json, to_text, to_yaml
@@ -25,9 +26,6 @@ def run(action: Callable[[], Awaitable[int]], common: Common) -> int:
     except KeyboardInterrupt:
         print("interrupted: what was done is in the ledger; run the same command again to go on", file=sys.stderr)  # noqa: T201 - the edge prints
         return _INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except RailwrightError as error:
         show_error(error, common)
         return error.exit_code
@@ -43,7 +41,7 @@ async def _run(action: Callable[[], Awaitable[int]]) -> int:
 def show(document: Document, common: Common) -> int:
     """Print a result in the wanted format; give its exit code."""
     formats = {"text": to_text, "json": to_json, "yaml": to_yaml}
-    sys.stdout.write(formats[common.output](document))
+    write_result(formats[common.output](document))
     return document.exit_code
 
 

@@ -36,7 +36,10 @@ class Specification:
 
 def parse_specification(text: str) -> Specification:
     """Take WORLD[+FAULT...][@STATE.json] apart. Raises UsageError for names that are not in the tables."""
-    names, _, file = text.partition("@")
+    names, at, file = text.partition("@")
+    if at and not file:
+        message = f"sim:{text} names no file after the @: nothing would be kept"
+        raise UsageError(message, hint=f"sim:{names}@STATE.json, or sim:{names} for a world that is not kept")
     world, *faults = names.split("+")
     _check("world", world, [item.name for item in WORLDS])
     for fault in faults:

@@ -1,7 +1,14 @@
-"""The file that keeps a world between commands: objects, versions and simulated time; written atomically."""
+"""
+The file that keeps a world between commands: objects, versions and simulated time; written atomically.
 
+Two commands on one file would each hold a world of their own: whoever finds that the file is no longer the one that
+it read or wrote stops, before it would undo what the other did.
+"""
+
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +29,8 @@ class StateFile:
     path: Path
     world: str
     _saved: tuple[int, datetime] | None = None
+    _seen: tuple[int, int, int] | None = None
+    """The file as we know it (device, inode, time of change); None while there is none."""
 
     def save(self, engine: Engine) -> None:
         """Write the world beside the file and move it into place."""
@@ -39,11 +48,24 @@ class StateFile:
             }
         )
         try:
-            self._replace(text)
+            with _alone(self.path.parent):
+                self._check_unchanged()
+                self._replace(text)
+                self._seen = _identity(self.path)
         except OSError as problem:
             message = f"the state of the simulated world cannot be written to {self.path}: {problem.strerror}"
-            raise UsageError(message, context={"file": str(self.path)}) from problem
+            hint = "name a file in a folder that is there and can be written"
+            raise UsageError(message, hint=hint, context={"file": str(self.path)}) from problem
         self._saved = mark
+
+    def _check_unchanged(self) -> None:
+        if _identity(self.path) != self._seen:
+            message = (
+                f"another command changed {self.path} while this one was at work; it stopped before its next write"
+            )
+            raise UsageError(
+                message, hint="run the same command again: it goes on from there", context={"file": str(self.path)}
+            )
 
     def _replace(self, text: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -72,6 +94,7 @@ class StateFile:
         hint = "give another file, or remove this one to begin anew"
         context = {"file": str(self.path)}
         try:
+            self._seen = _identity(self.path)
             saved = msgspec.json.decode(self.path.read_bytes())
             if saved["format"] != FORMAT:
                 raise UsageError(
@@ -91,3 +114,28 @@ class StateFile:
         engine.restore(refs, now=now, elapsed_s=elapsed_s, version=version)
         self._saved = (version, now)
         return True
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Tell one version of a file from the next: each is written beside it and moved into place."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other commands out for the moment of a write; without file locks (Windows) that moment is a risk."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
