@@ -1,17 +1,21 @@
 """A simulated world's objects on a real API server, with stand-ins at work, on a clock that runs faster."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from support.plane import live_cluster
 
 from railwright.adapters.cluster import LiveCluster
+from railwright.adapters.transport import Transport
 from railwright.core.ids import NodeName
-from railwright.core.objects import Kind
-from railwright.lab.controlplane.actors import Actors, FasterTime, acting
+from railwright.core.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE
+from railwright.core.objects import Kind, KubeObject, Ref, ref_of
+from railwright.lab.controlplane.actors import Actors, acting
 from railwright.lab.controlplane.client import Answered, PlaneClient
 from railwright.lab.controlplane.definitions import named_kinds
+from railwright.lab.controlplane.faster_time import SLICE_S, FasterTime
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.seed import seed
 from railwright.ports.cluster import Cluster, Seen, Selection, Watch
@@ -23,8 +27,17 @@ from railwright.simulator.record import node_record
 from railwright.simulator.worlds.machines import Machine
 from railwright.standins.all import STANDINS
 
-FACTOR = 60.0
-"""An hour of drivers and drains in a minute."""
+QUIET_FACTOR = 150.0
+"""Reboots of two nodes in four seconds."""
+AT_REST_S = 1.0
+"""A world in which nothing was written for so long, by the wall, has settled."""
+UNSEEN_FACTOR = 10.0
+"""
+For clean: real controllers are at work there whom nobody here sees.
+
+The namespace controller begins five seconds after a deletion, whatever our clock says.
+Source: kubernetes v1.36 pkg/controller/namespace/namespace_controller.go, namespaceDeletionGracePeriod.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,19 +57,28 @@ class RecordNode:
 @dataclass(frozen=True)
 class _FasterWatch:
     inner: Watch
-    factor: float
+    time: FasterTime
 
     async def next(self, timeout_s: float) -> tuple[Seen, ...]:
-        return await self.inner.next(timeout_s / self.factor)
+        until_s = self.time.monotonic_s() + timeout_s
+        while (left_s := until_s - self.time.monotonic_s()) > 0:
+            seen = await self.inner.next(min(left_s / self.time.factor, SLICE_S))
+            if seen:
+                return seen
+        return ()
 
 
 class FasterCluster(LiveCluster):
     """The live adapter whose watches wait by the faster clock."""
 
+    def __init__(self, name: str, transport: Transport, time: FasterTime) -> None:
+        super().__init__(name, transport)
+        self._time = time
+
     @asynccontextmanager
     async def watch(self, selections: Sequence[Selection]) -> AsyncIterator[Watch]:
         async with super().watch(selections) as watch:
-            yield _FasterWatch(watch, FACTOR)
+            yield _FasterWatch(watch, self._time)
 
 
 @dataclass(frozen=True)
@@ -65,6 +87,10 @@ class Bed:
 
     world: World
     actors: Actors
+    time: FasterTime
+    client: PlaneClient
+    kinds: tuple[Kind, ...]
+    """Every kind that is served and that railwright names."""
 
 
 def is_simulated(cluster: Cluster) -> SimCluster:
@@ -87,14 +113,37 @@ async def _named_and_served(client: PlaneClient) -> list[Kind]:
 async def bed_of(plane: Plane, world_name: str) -> AsyncIterator[Bed]:
     """Put a simulated world on the plane; what the API server refuses of it is a failure of the simulator."""
     engine = is_simulated(open_simulator(world_name).cluster).engine
-    client, cluster = plane.client(), live_cluster(plane, FasterCluster)
+    time = FasterTime(QUIET_FACTOR)
+    client, cluster = plane.client(), live_cluster(plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
+        served = await _named_and_served(client)
+        await wipe(client, served)
         refused = await seed(client, list(engine.store.objects.values()))
         assert not refused, "\n".join(refused)
-        time = FasterTime(FACTOR)
         actors = Actors(client, STANDINS, engine.seen().devices, time)
-        async with acting(actors, await _named_and_served(client)):
-            yield Bed(World(cluster, RecordNode(engine.machines, actors), time), actors)
+        async with acting(actors, served):
+            await asyncio.sleep(0)
+            await actors.at_rest(AT_REST_S)
+            world = World(cluster, RecordNode(engine.machines, actors), time)
+            yield Bed(world, actors, time, client, tuple(served))
     finally:
         await cluster.close()
         await client.close()
+
+
+async def wipe(client: PlaneClient, kinds: Iterable[Kind]) -> None:
+    """Take away what an earlier world left; namespaces stay, for the next world has most of them too."""
+    for kind in kinds:
+        if kind in {NAMESPACE, CUSTOM_RESOURCE_DEFINITION}:
+            continue
+        for obj in (await client.list(kind))[0]:
+            ref = ref_of(obj)
+            if not ref.name.startswith("system:"):
+                await _take_away(client, ref, obj)
+
+
+async def _take_away(client: PlaneClient, ref: Ref, obj: KubeObject) -> None:
+    with suppress(Answered):
+        if obj["metadata"].get("finalizers"):
+            await client.merge(ref, {"metadata": {"finalizers": None}})
+        await client.delete(ref)

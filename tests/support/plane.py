@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -34,7 +34,7 @@ def crds_folder() -> Path | None:
 AnyLive = TypeVar("AnyLive", bound=LiveCluster)
 
 
-def live_cluster(plane: Plane, kind: type[AnyLive]) -> AnyLive:
+def live_cluster(plane: Plane, kind: Callable[[str, Transport], AnyLive]) -> AnyLive:
     """Our own adapter, logged in as a person would be; to be closed by the caller."""
     login = read_login(None, {"KUBECONFIG": str(plane.kubeconfig)}, Path("/nonexistent"))
     return kind(login.name, Transport(login))

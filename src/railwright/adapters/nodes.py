@@ -46,16 +46,28 @@ DOORS = (
         "sriov-network-config-daemon",
         ("chroot", "/host", "sh", "-s"),
     ),
-    Door("sriov-network-operator", "app=sriov-network-config-daemon", "sriov-network-config-daemon", _PLAIN),
+    Door(
+        "sriov-network-operator",
+        "app=sriov-network-config-daemon",
+        "sriov-network-config-daemon",
+        ("chroot", "/host", "sh", "-s"),
+    ),
     Door("nvidia-gpu-operator", "app.kubernetes.io/component=nvidia-driver", "nvidia-driver-ctr", _PLAIN),
     Door("nvidia-network-operator", "nvidia.com/ofed-driver", "mofed-container", _PLAIN),
     Door("openshift-multus", "app=multus", "kube-multus", _PLAIN),
 )
 """
-Privileged, on the host's network, on every node, best first.
+Privileged pods, the one that sees most of its node first.
 
-Source: openshift/machine-config-operator manifests/machineconfigdaemon (host root at /rootfs);
-sriov-network-operator v1.6.0 bindata/manifests/daemon (host root at /host).
+The first three mount the node's root and share its network and processes. The GPU driver's pod shares the processes
+only: the script enters the node's network from there. The DOCA driver's and multus share the network only, so that
+mounts and process 1 of the node stay unknown, and a plan that needs them is refused.
+
+Source, names, labels and mounts (read 2026-11-30): openshift/machine-config-operator
+manifests/machineconfigdaemon/daemonset.yaml at 2510cff; k8snetworkplumbingwg/sriov-network-operator
+bindata/manifests/daemon/daemonset.yaml at 027fde0; NVIDIA/gpu-operator assets/state-driver/0500_daemonset.yaml at
+06faaf0; Mellanox/network-operator manifests/state-ofed-driver/0050_ofed-driver-ds.yaml at c88cfdb;
+openshift/cluster-network-operator bindata/network/multus/multus.yaml at e59cbf3. Never tried on a cluster.
 """
 NO_DOOR = (
     "no privileged pod to look through (machine-config-daemon, sriov-network-config-daemon, driver pods, multus); "

@@ -10,7 +10,7 @@ from railwright.core.errors import ClusterUnreachable
 from railwright.core.kinds import CLUSTER_POLICY, CONFIG_MAP, NETWORK_ATTACHMENT_DEFINITION, NODE
 from railwright.core.objects import dig
 from railwright.lab.controlplane import programs
-from railwright.lab.controlplane.actors import FasterTime
+from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.definitions import (
     MARK,
     named_kinds,

@@ -1,15 +1,16 @@
 """
 Run stand-ins on a real API server: watch what they watch, let them react, write what they answer.
 
-Time may run faster than the clock on the wall: a stand-in that waits ten minutes for a driver waits one second at 600.
-Stamps are then ahead of the API server's own, never behind.
+Their time runs faster than the clock on the wall while nothing happens: a stand-in that waits ten minutes for a driver
+waits two seconds at 300. While objects change it runs slowly, for an API server takes its time however fast ours runs.
+Stamps are ahead of the API server's own, never behind.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 import httpx2
@@ -17,38 +18,28 @@ import httpx2
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.lab.controlplane.client import Answered, PlaneClient
+from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.standins.model import NodeDevices, Objects, React, Write
+from railwright.standins.view import KindIndex
 
 REACT_EVERY_S = 0.05
 """Stand-ins also act on time alone, so they are asked even when nothing was written."""
-_MOVED_ON = (404, 409)
+QUIET_S = 0.2
+"""So long, by the wall, nothing changes before time runs fast."""
+BUSY_FACTOR = 4.0
+_GONE = 404
+_MOVED_ON = (_GONE, 409)
 """The object was made, deleted or changed since the stand-in saw it: it will see, and answer anew."""
 
 
-class FasterTime:
-    """A Clock that runs `factor` times faster than the wall's from the moment it is made."""
-
-    def __init__(self, factor: float, wall: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Start now."""
-        self._wall = wall
-        self._factor = factor
-        self._began = wall()
-
-    def now(self) -> datetime:
-        """Give the time of the faster clock."""
-        return self._began + (self._wall() - self._began) * self._factor
-
-    def monotonic_s(self) -> float:
-        """Seconds of the faster clock since it was made."""
-        return (self.now() - self._began).total_seconds()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait that long by the faster clock."""
-        await asyncio.sleep(seconds / self._factor)
-
-
 class Actors:
-    """Stand-ins at work; `refused` holds the writes that the API server would not take, in order."""
+    """
+    Stand-ins at work.
+
+    Attributes:
+        refused: the writes that the API server would not take, each once, in order.
+        quiet_factor: how fast time runs while nothing changes.
+    """
 
     def __init__(
         self,
@@ -59,24 +50,31 @@ class Actors:
     ) -> None:
         """Prepare; nothing runs yet."""
         self.refused: list[str] = []
+        self.quiet_factor = time.factor
         self._client = client
         self._standins = standins
         self._devices = devices
         self._time = time
-        self._objects: dict[Ref, KubeObject] = {}
+        self._objects = KindIndex()
+        self._changed_at = monotonic()
+        self._unlisted: set[Kind] = set()
 
     def seen(self) -> Objects:
-        """Give what stand-ins see now."""
-        return Objects(dict(self._objects), self._devices)
+        """Give what stand-ins see, now and later."""
+        return Objects(self._objects, self._devices)
 
     async def follow(self, kind: Kind) -> None:
         """Keep the objects of one kind up to date until cancelled; a broken stream starts again from a list."""
+        self._unlisted.add(kind)
         while True:
             with contextlib.suppress(Answered, httpx2.TransportError):
                 listed, version = await self._client.list(kind)
-                for ref in [ref for ref in self._objects if ref.kind == kind]:
+                for ref in list(self._objects.by_kind.get(kind, ())):
                     del self._objects[ref]
-                self._objects.update({ref_of(obj): obj for obj in listed})
+                for obj in listed:
+                    self._objects[ref_of(obj)] = obj
+                self._unlisted.discard(kind)
+                self._changed_at = monotonic()
                 async for event in self._client.follow(kind, version):
                     if not self._take(event):
                         break
@@ -84,14 +82,30 @@ class Actors:
 
     def _take(self, event: Mapping[str, Any]) -> bool:
         """Take one event of a watch; False when the stream has to start again."""
+        self._changed_at = monotonic()
         if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
             return False
         obj = event["object"]
         if event["type"] == "DELETED":
-            self._objects.pop(ref_of(obj), None)
+            self._forget(ref_of(obj))
         else:
-            self._objects[ref_of(obj)] = obj
+            self._remember(ref_of(obj), obj)
         return True
+
+    def _remember(self, ref: Ref, obj: KubeObject) -> None:
+        """Take an object, unless a newer version of it is known: answers and events overtake each other."""
+        known = self._objects.get(ref)
+        if known is None or _version(known) <= _version(obj):
+            self._objects[ref] = obj
+
+    def _forget(self, ref: Ref) -> None:
+        if ref in self._objects:
+            del self._objects[ref]
+
+    async def at_rest(self, seconds: float) -> None:
+        """Wait until everything is followed and nothing has changed for so long, by the wall."""
+        while self._unlisted or monotonic() - self._changed_at < seconds:
+            await asyncio.sleep(REACT_EVERY_S)
 
     async def act(self) -> None:
         """Let every stand-in react, again and again, until cancelled."""
@@ -99,23 +113,25 @@ class Actors:
             for name, react in self._standins:
                 for write in react(self.seen(), self._time.now()):
                     await self._write(name, write)
+                # A world at rest must not keep watches and the pipeline from their turn.
+                await asyncio.sleep(0)
+            quiet = monotonic() - self._changed_at > QUIET_S
+            self._time.run_at(self.quiet_factor if quiet else BUSY_FACTOR)
             await asyncio.sleep(REACT_EVERY_S)
 
     async def _write(self, name: str, write: Write) -> None:
         try:
             seen = await self._do(write)
         except Answered as answer:
-            if answer.status_code not in _MOVED_ON:
-                self.refused.append(f"{name}: {write.verb} {write.ref}: {answer}")
+            if answer.status_code == _GONE and write.verb != "create":
+                self._forget(write.ref)
+            line = f"{name}: {write.verb} {write.ref}: {answer}"
+            if answer.status_code not in _MOVED_ON and line not in self.refused:
+                self.refused.append(line)
             return
-        if seen is None:
-            self._objects.pop(write.ref, None)
-        else:
-            self._objects[write.ref] = {
-                "apiVersion": write.ref.kind.api_version,
-                "kind": write.ref.kind.kind,
-                **seen,
-            }
+        if seen is not None and (write.verb == "create" or write.ref in self._objects):
+            types = {"apiVersion": write.ref.kind.api_version, "kind": write.ref.kind.kind}
+            self._remember(write.ref, {**types, **seen})
 
     async def _do(self, write: Write) -> KubeObject | None:
         match write.verb:
@@ -126,6 +142,10 @@ class Actors:
                 return None
             case _:
                 return await self._client.merge(write.ref, write.body, status=write.verb == "status")
+
+
+def _version(obj: KubeObject) -> int:
+    return int(obj["metadata"]["resourceVersion"])
 
 
 @asynccontextmanager

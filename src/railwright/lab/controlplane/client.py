@@ -5,6 +5,7 @@ Every write is a plain one: create, merge patch, merge patch of status, delete. 
 `Answered`, with its code, for the caller to decide: who sets a world up knows which ones are meant.
 """
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -16,9 +17,14 @@ import msgspec
 from railwright.core.objects import Kind, KubeObject, Ref
 
 
-@dataclass(frozen=True)
+BUSY_ATTEMPTS = 40
+BUSY_PAUSE_S = 0.25
+"""The storage of a kind that is new answers 429 until it is initialized, as it says itself within a second or two."""
+
+
+@dataclass(eq=False)
 class Answered(Exception):
-    """The API server said no."""
+    """The API server said no. Not frozen: Python writes the traceback into an exception that passes a context."""
 
     status_code: int
     message: str
@@ -82,15 +88,17 @@ class PlaneClient:
         return made
 
     async def merge(self, ref: Ref, patch: KubeObject, *, status: bool = False) -> dict[str, Any]:
-        """Merge patch an object or, where there is one, its status subresource."""
+        """Merge patch an object or, where there is one, its status subresource; strict about unknown fields."""
         path = await self._path(ref)
         if status and (await self.resource(ref.kind)).has_status:
             path += "/status"
-        return await self._send("PATCH", path, patch, content_type="application/merge-patch+json")
+        strict = {"fieldValidation": "Strict"}
+        return await self._send("PATCH", path, patch, params=strict, content_type="application/merge-patch+json")
 
     async def delete(self, ref: Ref) -> None:
-        """Delete in the background."""
-        await self._send("DELETE", await self._path(ref), {"propagationPolicy": "Background"})
+        """Delete in the background, pods at once: whoever plays the kubelet ends them with this."""
+        options = {"propagationPolicy": "Background", "gracePeriodSeconds": 0}
+        await self._send("DELETE", await self._path(ref), options)
 
     async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
         """Read all objects of a kind in all namespaces, and the version of the collection."""
@@ -124,7 +132,11 @@ class PlaneClient:
     ) -> dict[str, Any]:
         content = None if body is None else msgspec.json.encode(body)
         headers = {"Content-Type": content_type}
-        response = await self._client.request(method, path, content=content, headers=headers, params=params)
+        for _ in range(BUSY_ATTEMPTS):
+            response = await self._client.request(method, path, content=content, headers=headers, params=params)
+            if response.status_code != httpx2.codes.TOO_MANY_REQUESTS:
+                break
+            await asyncio.sleep(BUSY_PAUSE_S)
         if not response.is_success:
             raise Answered(response.status_code, response.text[:2000])
         return msgspec.json.decode(response.content, type=dict[str, Any])

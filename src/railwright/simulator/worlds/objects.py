@@ -100,12 +100,11 @@ def openshift(machines: tuple[Machine, ...], *, topology: str = "HighlyAvailable
 def configuration(topology: str) -> tuple[KubeObject, ...]:
     """Spell ClusterVersion, Infrastructure, Network and Proxy."""
     api = "config.openshift.io/v1"
-    networks = {
-        "clusterNetwork": [{"cidr": "10.128.0.0/14", "hostPrefix": 23}],
-        "serviceNetwork": ["172.30.0.0/16"],
-        "networkType": "OVNKubernetes",
-    }
-    history = [{"state": "Completed", "version": "4.20.4", "verified": True}]
+    own = {"clusterNetwork": [{"cidr": "10.128.0.0/14", "hostPrefix": 23}], "serviceNetwork": ["172.30.0.0/16"]}
+    networks = {**own, "networkType": "OVNKubernetes"}
+    release = {"version": "4.20.4", "image": RELEASE_IMAGE}
+    times = {"startedTime": "2026-02-02T08:00:00Z", "completionTime": "2026-02-02T08:40:00Z"}
+    history = [{**release, **times, "state": "Completed", "verified": True}]
     workers = "SingleReplica" if topology == "SingleReplica" else "HighlyAvailable"
     return (
         thing(
@@ -113,7 +112,13 @@ def configuration(topology: str) -> tuple[KubeObject, ...]:
             "ClusterVersion",
             "version",
             spec={"clusterID": "5d1f5f0a-0000-4000-8000-000000000001", "channel": "stable-4.20"},
-            status={"desired": {"version": "4.20.4"}, "history": history},
+            status={
+                "desired": release,
+                "history": history,
+                "availableUpdates": [],
+                "observedGeneration": 1,
+                "versionHash": "",
+            },
         ),
         thing(
             api,
@@ -134,7 +139,7 @@ def configuration(topology: str) -> tuple[KubeObject, ...]:
             "operator.openshift.io/v1",
             "Network",
             "cluster",
-            spec={**networks, "defaultNetwork": {"type": "OVNKubernetes", "ovnKubernetesConfig": {}}},
+            spec={**own, "defaultNetwork": {"type": "OVNKubernetes", "ovnKubernetesConfig": {}}},
         ),
         thing(
             "image.openshift.io/v1",

@@ -1,7 +1,8 @@
 """
 What kube-controller-manager does to DaemonSets and Deployments: pods on the nodes that match, and the counts.
 
-On a real control plane the real one does it; these are for the simulator.
+On a real control plane they do it too, with the pace of the recordings. Counts that are zero are left out where the
+API server leaves them out (Source: k8s.io/api apps/v1 types.go, omitempty, v0.36).
 """
 
 from datetime import datetime
@@ -64,9 +65,9 @@ def _one(world: Objects, daemon_set: KubeObject) -> tuple[Write, ...]:
         "currentNumberScheduled": len(kept),
         "numberMisscheduled": 0,
         "numberReady": ready,
-        "numberAvailable": ready,
-        "updatedNumberScheduled": len(kept) - len(outdated),
-        "numberUnavailable": len(wanted) - ready,
+        "numberAvailable": ready or None,
+        "updatedNumberScheduled": len(kept) - len(outdated) or None,
+        "numberUnavailable": len(wanted) - ready or None,
     }
     return (*writes, *set_status(daemon_set, status))
 
@@ -104,15 +105,15 @@ def _deployment(world: Objects, deployment: KubeObject, now: datetime) -> tuple[
     have = dig(deployment, "status", default={})
     generation = dig(deployment, "metadata", "generation", default=1)
     available = replicas if up else 0
-    if have.get("availableReplicas") == available and have.get("observedGeneration") == generation:
+    if have.get("availableReplicas", 0) == available and have.get("observedGeneration") == generation:
         return ()
     status = {
         "observedGeneration": generation,
         "replicas": replicas,
         "updatedReplicas": replicas,
-        "readyReplicas": available,
-        "availableReplicas": available,
-        "unavailableReplicas": replicas - available,
+        "readyReplicas": available or None,
+        "availableReplicas": available or None,
+        "unavailableReplicas": replicas - available or None,
         "conditions": [
             {
                 "type": "Available",

@@ -234,7 +234,7 @@ def _late(world: Objects, namespace: str, names: set[str]) -> list[str]:
         is_driver = name_of(item).startswith("nvidia-driver-daemonset")
         newest = revision(item) if is_driver else ""
         current = not is_driver or all(labels_of(pod).get(REVISION_LABEL) == newest for pod in pods_of(world, item))
-        if status.get("numberUnavailable", 1) or not current:
+        if "observedGeneration" not in status or status.get("numberUnavailable") or not current:
             late.append("state-driver" if is_driver else state_by_name[name_of(item)])
     return sorted(set(late))
 

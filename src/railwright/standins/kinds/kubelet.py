@@ -15,7 +15,19 @@ from railwright.core.ids import NodeName
 from railwright.core.kinds import CONFIG_MAP, NODE, POD, SRIOV_NETWORK_NODE_STATE
 from railwright.core.objects import KubeObject, dig
 from railwright.standins.model import NodeDevices, Objects, Port, Write
-from railwright.standins.view import age_s, created, is_pod_ready, name_of, node_of, of_kind, rfc3339, set_status
+from railwright.standins.view import (
+    age_s,
+    created,
+    delete,
+    everything,
+    is_leaving,
+    is_pod_ready,
+    name_of,
+    node_of,
+    of_kind,
+    rfc3339,
+    set_status,
+)
 
 START_S = {"mofed-": 240, "nvidia-driver-daemonset": 180, "nvidia-gpu-driver": 180, "nvidia-": 15}
 """How long the first start of a pod takes, by the beginning of its name; others take `USUAL_START_S`."""
@@ -33,9 +45,13 @@ _TROUBLES = {
 
 
 def react(world: Objects, now: datetime) -> tuple[Write, ...]:
-    """Start pods, and report the devices that ready plugins found."""
+    """Start pods, end those that are being deleted, and report the devices that ready plugins found."""
     down = {name_of(node) for node in of_kind(world, NODE) if _is_down(node)}
-    writes: list[Write] = []
+    writes: list[Write] = [
+        delete(pod)
+        for pod in everything(world, POD)
+        if is_leaving(pod) and not dig(pod, "metadata", "finalizers", default=())
+    ]
     ready: dict[str, set[str]] = {}
     for pod in of_kind(world, POD):
         if not is_pod_ready(pod):

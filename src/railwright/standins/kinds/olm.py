@@ -25,6 +25,7 @@ from railwright.standins.view import (
     condition,
     create,
     created,
+    differs,
     ensure,
     find,
     name_of,
@@ -62,7 +63,7 @@ def _group(world: Objects, group: KubeObject, now: datetime) -> tuple[Write, ...
     targets = dig(group, "spec", "targetNamespaces", default=[""])
     status: dict[str, Any] = {"namespaces": list(targets)}
     if not many and not condition(group, "MultipleOperatorGroup"):
-        return set_status(group, status) if dig(group, "status", "namespaces") is None else ()
+        return _stamped(group, status, now) if dig(group, "status", "namespaces") is None else ()
     wanted = "True" if many else "False"
     if condition(group, "MultipleOperatorGroup").get("status") == wanted:
         return ()
@@ -75,7 +76,14 @@ def _group(world: Objects, group: KubeObject, now: datetime) -> tuple[Write, ...
             "lastTransitionTime": rfc3339(now),
         }
     ]
-    return set_status(group, status)
+    return _stamped(group, status, now)
+
+
+def _stamped(obj: KubeObject, status: Mapping[str, Any], now: datetime) -> tuple[Write, ...]:
+    """Merge into a status that says when it was updated last; nothing when the rest holds already."""
+    if not differs(dig(obj, "status", default={}), status):
+        return ()
+    return set_status(obj, {**status, "lastUpdated": rfc3339(now)})
 
 
 def _subscription(world: Objects, subscription: KubeObject, now: datetime) -> tuple[Write, ...]:
@@ -86,28 +94,24 @@ def _subscription(world: Objects, subscription: KubeObject, now: datetime) -> tu
     twins = [item for item in of_kind(world, SUBSCRIPTION, namespace) if item["spec"]["name"] == spec["name"]]
     if len(twins) > 1:
         text = f"@existing/{namespace}//{spec['name']} originates from more than one subscription"
-        return _unresolved(subscription, text)
+        return _unresolved(subscription, text, now)
     if find(world, CATALOG_SOURCE, spec["source"], spec["sourceNamespace"]) is None:
-        return _unresolved(
-            subscription, f"no operators found from catalog {spec['source']} in namespace {spec['sourceNamespace']}"
-        )
+        text = f"no operators found from catalog {spec['source']} in namespace {spec['sourceNamespace']}"
+        return _unresolved(subscription, text, now)
     csv, problem = _head(world, spec)
     if problem:
-        return _unresolved(subscription, problem)
+        return _unresolved(subscription, problem, now)
     installed = dig(subscription, "status", "installedCSV", default="")
     if installed == csv:
         return ()
     plan_name = f"install-{suffix(metadata['uid'], csv)}"
     plan = find(world, INSTALL_PLAN, plan_name, namespace)
     if plan is None:
-        return (
-            create(_plan(subscription, plan_name, csv)),
-            *_pending(subscription, plan_name, csv, "InstallPlanNotYetReconciled"),
-        )
+        return (create(_plan(subscription, plan_name, csv)),)
     if not dig(plan, "spec", "approved", default=False):
         return (
             *set_status(plan, _plan_status("RequiresApproval")),
-            *_pending(subscription, plan_name, csv, "RequiresApproval"),
+            *_pending(subscription, plan, csv, "RequiresApproval", now),
         )
     if find(world, CLUSTER_SERVICE_VERSION, csv, namespace) is None:
         if dig(plan, "status", "phase") == "Complete":
@@ -115,7 +119,7 @@ def _subscription(world: Objects, subscription: KubeObject, now: datetime) -> tu
         made = _install(world, subscription, csv, installed)
         return (
             *set_status(plan, _plan_status("Installing")),
-            *_pending(subscription, plan_name, csv, "Installing"),
+            *_pending(subscription, plan, csv, "Installing", now),
             *made,
         )
     done = {
@@ -163,23 +167,23 @@ def _head(world: Objects, spec: Mapping[str, Any]) -> tuple[str, str]:
     return str(starting or channel["currentCSV"]), ""
 
 
-def _unresolved(subscription: KubeObject, text: str) -> tuple[Write, ...]:
+def _unresolved(subscription: KubeObject, text: str, now: datetime) -> tuple[Write, ...]:
     failed = {"type": "ResolutionFailed", "status": "True", "reason": "ConstraintsNotSatisfiable", "message": text}
-    return set_status(subscription, {"conditions": [*_HEALTHY, failed]})
+    return _stamped(subscription, {"conditions": [*_HEALTHY, failed]}, now)
 
 
-def _pending(subscription: KubeObject, plan: str, csv: str, reason: str) -> tuple[Write, ...]:
-    namespace = subscription["metadata"]["namespace"]
-    reference = {"apiVersion": INSTALL_PLAN.api_version, "kind": "InstallPlan", "name": plan, "namespace": namespace}
+def _pending(subscription: KubeObject, plan: KubeObject, csv: str, reason: str, now: datetime) -> tuple[Write, ...]:
+    namespace, name = subscription["metadata"]["namespace"], name_of(plan)
+    reference = {"apiVersion": INSTALL_PLAN.api_version, "kind": "InstallPlan", "name": name}
     waiting = {"type": "InstallPlanPending", "status": "True", "reason": reason}
     status = {
         "state": "UpgradePending",
         "currentCSV": csv,
-        "installPlanRef": reference,
-        "installplan": {"apiVersion": INSTALL_PLAN.api_version, "kind": "InstallPlan", "name": plan},
+        "installPlanRef": {**reference, "namespace": namespace},
+        "installplan": {**reference, "uuid": plan["metadata"]["uid"]},
         "conditions": [*_HEALTHY, waiting],
     }
-    return set_status(subscription, status)
+    return _stamped(subscription, status, now)
 
 
 def _plan(subscription: KubeObject, name: str, csv: str) -> KubeObject:
