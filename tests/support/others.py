@@ -1,7 +1,8 @@
 """What other people and controllers do on a simulated cluster, under names of their own."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -9,13 +10,37 @@ import yaml
 from railwright.core import kinds
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.ports.world import World
+from railwright.simulator.clock import SimClock
 from railwright.simulator.cluster import SimCluster
+from railwright.simulator.engine import Engine
+from railwright.simulator.node import SimNode
+from railwright.simulator.open import BEGINNING, begin, draft_of, parse_specification
 from railwright.simulator.ownership import Manager
 from railwright.simulator.store import Store
+from railwright.simulator.worlds.model import Draft
 
 NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic-cluster-policy")
 TEAM_POOL = Ref(kinds.NV_IPAM_IP_POOL, "nvidia-network-operator", "team-a-storage")
 PLUGINS = {"rdmaSharedDevicePlugin": "configList", "sriovDevicePlugin": "resourceList"}
+
+
+def open_changed(spec: str, change_it: Callable[[Draft], Draft]) -> World:
+    """Open a world after a change to what it is built of."""
+    draft = change_it(draft_of(parse_specification(spec)))
+    engine = Engine(Store(draft.kinds), draft.machines, draft.troubles, BEGINNING, silent=draft.silent)
+    begin(engine, draft.phases)
+    return World(SimCluster(f"sim:{spec}", engine, draft.kubernetes_version), SimNode(engine), SimClock(engine))
+
+
+def only_on(node: str, draft: Draft, changed: Draft) -> Draft:
+    """Take one machine from a changed draft, and all else from the first."""
+    pairs = zip(draft.machines, changed.machines, strict=True)
+    return replace(draft, machines=tuple(new if new.name == node else old for old, new in pairs))
+
+
+def driver_pods(world: World) -> list[Ref]:
+    """Pods of the NIC driver."""
+    return [ref for ref in store(world).objects if ref.kind == kinds.POD and ref.name.startswith("mofed-")]
 
 
 def store(world: World) -> Store:

@@ -53,6 +53,21 @@ def module_type_taken(live: KubeObject | None, settings: Settings, notes: Notes)
     return wanted
 
 
+def warn_of_old_pods(live: KubeObject | None, notes: Notes) -> None:
+    """
+    Warn where the change of a driver waits for somebody to delete its pods.
+
+    Measured: GPU Operator 26.7.0 controllers, 2026-11: without autoUpgrade the DaemonSet is updated and its pods stay.
+    """
+    if dig(live, "spec", "driver", "upgradePolicy", "autoUpgrade") is not True:
+        notes.warn(
+            "driver-pods-stay-old",
+            "the ClusterPolicy that is there does not upgrade drivers by itself: the GPU driver's pods keep their old form"
+            " until somebody deletes them, node by node",
+            "ClusterPolicy spec.driver.upgradePolicy.autoUpgrade",
+        )
+
+
 def rdma_taken(live: KubeObject | None, settings: Settings) -> Mapping[str, bool]:
     """
     Name the fields of `driver.rdma` that a policy has wrong for us.

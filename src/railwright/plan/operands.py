@@ -9,7 +9,13 @@ from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NODE_FEATU
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import ClusterFacts, Platform
 from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
-from railwright.plan.adopted import kept_sections, module_type_taken, rdma_taken, tolerations_beside
+from railwright.plan.adopted import (
+    kept_sections,
+    module_type_taken,
+    rdma_taken,
+    tolerations_beside,
+    warn_of_old_pods,
+)
 from railwright.plan.defaults import number, words
 from railwright.plan.model import (
     ADMITTED,
@@ -219,10 +225,13 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         )
     first = all_settings[0]
     live = found[0] if found else None
+    module_type, rdma = module_type_taken(live, first, notes), rdma_taken(live, first)
+    if live is not None and (module_type or rdma):
+        warn_of_old_pods(live, notes)
     peermem = first.memory is GpuMemory.PEERMEM
     return GpuPolicyShare(
         name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
-        kernel_module_type=module_type_taken(live, first, notes),
+        kernel_module_type=module_type,
         peermem=peermem,
         use_host_mofed=False,
         gdrcopy=any(item.gdrcopy for item in all_settings),
@@ -235,7 +244,7 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         registry=next((item.intent.image_registry for item in all_settings if item.intent.image_registry), ""),
         pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
         adopted=live is not None,
-        rdma_taken=rdma_taken(live, first),
+        rdma_taken=rdma,
     )
 
 

@@ -129,6 +129,7 @@ def _gpu_policy() -> KubeObject:
                 "image": "driver",
                 "version": "580.95.05",
                 "rdma": {"enabled": False},
+                "upgradePolicy": {"autoUpgrade": True, "maxParallelUpgrades": 1},
             },
             "toolkit": {"enabled": True},
             "daemonsets": {},
