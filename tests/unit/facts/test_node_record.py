@@ -46,7 +46,7 @@ def test_the_record_says_what_is_in_the_node(name):
     hardware, expected = read(name)
     assert len(hardware.gpus) == expected.get("gpus", len(hardware.gpus))
     assert len(hardware.ports) == expected.get("ports", len(hardware.ports))
-    for key in ("page_size_bytes", "architecture"):
+    for key in ("page_size_bytes", "architecture", "nvidia_driver"):
         assert getattr(hardware, key) == expected.get(key, getattr(hardware, key))
     if wanted := expected.get("port"):
         port = asdict(next(port for port in hardware.ports if port.pci == wanted["pci"]))

@@ -69,6 +69,10 @@ def _pairs(record: Record, section: str, between: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, found, value in rows if found}
 
 
+_NO_COUNT = "-"
+"""What /proc/modules holds on a kernel without CONFIG_MODULE_UNLOAD. Measured: Linux 6.18, 2026-11-30."""
+
+
 def _boolean(text: str) -> bool | None:
     return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
 
@@ -83,7 +87,12 @@ def _modules(record: Record) -> tuple[dict[str, int], list[Unseen]]:
     for line in record.lines("modules"):
         words = line.split()
         count = whole_number(words[2]) if len(words) > 2 else None
-        if count is None:
+        if len(words) > 2 and words[2] == _NO_COUNT:
+            # Loaded all the same: a module that is left out would pass for one that is absent.
+            modules[words[0]] = 0
+            uncounted = Unseen("module reference counts", "this kernel cannot unload modules and counts none")
+            unseen.extend([] if uncounted in unseen else [uncounted])
+        elif count is None:
             unseen.append(wrong_line("modules", line, "holds no reference count"))
         else:
             modules[words[0]] = count
