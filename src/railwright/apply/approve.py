@@ -3,6 +3,11 @@ InstallPlans: approve exactly what was planned, nothing else.
 
 With approval Manual, OLM makes an InstallPlan and waits. One that installs only planned CSVs is approved; one that
 brings anything else along stays, and is named, because it would install what nobody decided on.
+
+An InstallPlan without a phase does not wait yet: OLM is about to write its first status, and a write of ours in
+between makes it give that one up and make another, for ever.
+Measured: OLM 0.46.0, 2026-11-30, tests/bed/test_olm.py; the InstallPlan then keeps an empty phase, the Subscription
+never gets an installPlanRef.
 """
 
 from collections.abc import Mapping
@@ -19,6 +24,7 @@ from railwright.ports.cluster import Selection
 from railwright.ports.progress import Wrote
 
 _APPROVED = ("spec", "approved")
+_WAITS = "RequiresApproval"
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ def waiting_plans(approvals: tuple[CsvApproval, ...], objects: Mapping[Ref, Kube
         for ref in sorted(ref for ref in objects if ref.kind == kinds.INSTALL_PLAN):
             obj = objects[ref]
             names = set(dig(obj, "spec", "clusterServiceVersionNames", default=[]))
-            if ref.namespace != approval.namespace or dig(obj, *_APPROVED) or not names:
+            if ref.namespace != approval.namespace or not names or not _waits(obj):
                 continue
             others = names - set(approval.csvs)
             if not others:
@@ -51,6 +57,10 @@ def waiting_plans(approvals: tuple[CsvApproval, ...], objects: Mapping[Ref, Kube
             elif names & set(approval.csvs):
                 beyond.append(f"{ref} would also install {', '.join(sorted(others))}, which is not planned")
     return Waiting(tuple(planned), tuple(beyond))
+
+
+def _waits(plan: KubeObject) -> bool:
+    return bool(dig(plan, "status", "phase") == _WAITS) and not dig(plan, *_APPROVED)
 
 
 async def approve(plan: KubeObject, stage: StageChanges, means: Means) -> Write | None:

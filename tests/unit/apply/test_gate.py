@@ -193,9 +193,10 @@ async def test_a_node_that_does_not_answer_is_asked_again_at_intervals_and_named
 # --- InstallPlans ----------------------------------------------------------------------------------------------------
 
 
-def an_install_plan(name, *csvs):
+def an_install_plan(name, *csvs, phase="RequiresApproval"):
     spec = {"approved": False, "clusterServiceVersionNames": list(csvs)}
-    return an_object(kinds.INSTALL_PLAN, name, "nvidia-network-operator", spec=spec)
+    status = {"phase": phase} if phase else {}
+    return an_object(kinds.INSTALL_PLAN, name, "nvidia-network-operator", spec=spec, status=status)
 
 
 def with_plan(cluster: FakeCluster, plan) -> None:
@@ -241,6 +242,27 @@ async def test_an_install_plan_that_brings_anything_else_is_left_alone(csvs):
     assert record.verdict is Verdict.FAIL
     assert not cluster.find(Ref(kinds.INSTALL_PLAN, "nvidia-network-operator", "install-a"))["spec"]["approved"]
     assert len(progress.of(Note)) == (1 if len(csvs) == 2 else 0)
+
+
+async def test_an_install_plan_without_a_phase_is_left_alone_until_olm_gives_it_one():
+    """Written to before its first status, OLM gives it up and makes another, for ever."""
+    cluster = FakeCluster()
+    with_plan(cluster, an_install_plan("install-a", "nvidia-network-operator.v26.4.1", phase=""))
+    ref = Ref(kinds.INSTALL_PLAN, "nvidia-network-operator", "install-a")
+    too_early = []
+
+    def olm() -> None:
+        live = cluster.find(ref)
+        if live is not None and not live["status"]:
+            too_early.append(live["spec"]["approved"])
+            if cluster.clock.elapsed_s >= 30:
+                cluster.merge(ref, {"status": {"phase": "RequiresApproval"}}, "olm", status=True)
+
+    cluster.clock.ticks.append(olm)
+    record = await gated(cluster, approvals=APPROVAL)
+    assert record.verdict is Verdict.PASS
+    assert len(too_early) > 1
+    assert not any(too_early)
 
 
 async def test_an_interrupted_stage_says_what_it_had_written_and_goes_on_next_time():

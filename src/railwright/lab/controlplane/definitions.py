@@ -65,13 +65,14 @@ async def install_definitions(
 
     Args:
         folder: of published definitions; None for our own small ones only.
-        without: kinds of operators that this cluster does not have: no small definition is made for them.
+        without: kinds of operators that this cluster does not have: no definition is made for them.
 
     Raises:
         UsageError: the API server refuses a published definition.
         ClusterUnreachable: they were not served in time.
     """
-    published = published_definitions(folder) if folder else ()
+    found = published_definitions(folder) if folder else ()
+    published = tuple(each for each in found if without.isdisjoint(_kinds_of(each)))
     for definition in published:
         await _create(client, definition)
     names = tuple(str(each["metadata"]["name"]) for each in published)

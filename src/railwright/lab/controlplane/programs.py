@@ -1,9 +1,9 @@
 """
-Build programs from their Go modules, once a recipe: etcd, kube-apiserver and kube-controller-manager, and on request
-what else belongs to a cluster.
+Build programs from their Go modules, once a recipe.
 
-The recipe is package data (`recipe/`): go.mod and go.sum pin every module. Programs that are wanted together are kept
-in a cache folder named by the hash of their part of the recipe, so that a changed recipe never meets an old program.
+By default etcd, kube-apiserver and kube-controller-manager; others of a cluster bring their own list. The recipe is
+package data (`recipe/`): go.mod and go.sum pin every module. Programs that are wanted together are kept in a cache
+folder named by the hash of their part of the recipe, so that a changed recipe never meets an old program.
 """
 
 import asyncio

@@ -1,0 +1,123 @@
+"""A bare cluster with real OLM, and catalogs of the published operators: a simulated world's nodes on a real API server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.bed_world import FasterCluster, RecordNode, is_simulated
+from support.plane import ABSENT, live_cluster
+
+from railwright.core.kinds import CATALOG_SOURCE, PACKAGE_MANIFEST
+from railwright.core.objects import Kind, KubeObject, ref_of
+from railwright.lab.controlplane.actors import Actors, FasterTime, acting
+from railwright.lab.controlplane.client import Answered, PlaneClient
+from railwright.lab.controlplane.definitions import install_definitions, named_kinds
+from railwright.lab.controlplane.olm import Olm, ensure_olm, running_olm
+from railwright.lab.controlplane.olm_catalog import Bundle, Channel, Package, kinds_brought, published_packages
+from railwright.lab.controlplane.plane import Plane, running_plane
+from railwright.lab.controlplane.programs import Unavailable, ensure_programs
+from railwright.lab.controlplane.seed import seed
+from railwright.ports.progress import Silent
+from railwright.ports.world import World
+from railwright.simulator.engine import Engine
+from railwright.simulator.open import open_simulator
+from railwright.standins.all import STANDINS
+
+WORLD = "h200-roce"
+RELEASE = "4.20"
+"""As the world's ClusterVersion says."""
+OLM_STANDIN = "catalog-operator"
+DEPLOYMENTS_FACTOR = 20.0
+"""Controllers' pods start in a second."""
+
+
+@dataclass(frozen=True)
+class OlmCluster:
+    """A plane with OLM on it; `engine` is the simulated world that its nodes are from."""
+
+    plane: Plane
+    olm: Olm
+    engine: Engine
+
+
+@dataclass(frozen=True)
+class OlmBed:
+    """A world to work on, the stand-ins at work in it, and a client to look and to meddle."""
+
+    world: World
+    actors: Actors
+    client: PlaneClient
+
+
+@asynccontextmanager
+async def olm_cluster(folder: Path) -> AsyncIterator[OlmCluster | Unavailable]:
+    """Run everything for the length of a block, or say why that is not possible here."""
+    olm_programs = await ensure_olm(Silent())
+    plane_programs = await ensure_programs(Silent())
+    for answer in (olm_programs, plane_programs):
+        if isinstance(answer, Unavailable):
+            yield answer
+            return
+    assert isinstance(olm_programs, Path)
+    assert isinstance(plane_programs, Path)
+    packages = (*published_packages(folder, RELEASE), unplanned_package())
+    engine = is_simulated(open_simulator(WORLD).cluster).engine
+    async with running_plane(plane_programs) as plane:
+        client = plane.client()
+        try:
+            await install_definitions(client, folder, ABSENT | kinds_brought(packages))
+            seeded = [obj for obj in engine.store.objects.values() if ref_of(obj).kind not in _FROM_CATALOGS]
+            refused = await seed(client, seeded)
+        finally:
+            await client.close()
+        assert not refused, "\n".join(refused)
+        async with running_olm(olm_programs, plane, packages) as olm:
+            yield OlmCluster(plane, olm, engine)
+
+
+_FROM_CATALOGS = (CATALOG_SOURCE, PACKAGE_MANIFEST)
+
+
+def unplanned_package() -> Package:
+    """Make an operator that nobody planned, as small as OLM takes it: it needs nothing and starts nothing."""
+    csv: KubeObject = {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "ClusterServiceVersion",
+        "metadata": {"name": "unplanned.v1.0.0", "namespace": "placeholder"},
+        "spec": {
+            "displayName": "Unplanned",
+            "version": "1.0.0",
+            "installModes": [{"type": "OwnNamespace", "supported": True}],
+            "install": {"strategy": "deployment", "spec": {"deployments": []}},
+        },
+    }
+    return Package("unplanned", "redhat-operators", "stable", (Channel("stable", (Bundle(csv),)),))
+
+
+async def served_kinds(client: PlaneClient) -> list[Kind]:
+    """Give the kinds that railwright names and this cluster serves now."""
+    served = []
+    for kind in named_kinds():
+        try:
+            await client.resource(kind)
+        except Answered:
+            continue
+        served.append(kind)
+    return served
+
+
+@asynccontextmanager
+async def olm_bed(running: OlmCluster, factor: float = 1.0) -> AsyncIterator[OlmBed]:
+    """Give a world to work on: stand-ins at work for everything but OLM, a clock that runs `factor` times faster."""
+    time = FasterTime(factor)
+    client = running.plane.client()
+    cluster = live_cluster(running.plane, lambda name, transport: FasterCluster(name, transport, time))
+    try:
+        standins = [(name, react) for name, react in STANDINS if name != OLM_STANDIN]
+        actors = Actors(client, standins, running.engine.seen().devices, FasterTime(DEPLOYMENTS_FACTOR))
+        async with acting(actors, await served_kinds(client)):
+            yield OlmBed(World(cluster, RecordNode(running.engine.machines, actors), time), actors, client)
+    finally:
+        await cluster.close()
+        await client.close()
