@@ -86,7 +86,7 @@ async def apply_fabrics(
     job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, store)
     interrupted = False
     try:
-        await _carry_out(job, prepared, runs_of(plan, until))
+        await _carry_out(job, prepared, until)
     except (asyncio.CancelledError, StageInterrupted) as error:
         interrupted = True
         if isinstance(error, StageInterrupted):
@@ -113,8 +113,8 @@ async def apply_fabrics(
     )
 
 
-async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> None:
-    """Go through the runs until one does not pass."""
+async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> None:
+    """Go through the runs until one does not pass; nodes that come back before the first batch are in it."""
     _name_refused_nodes(job, prepared.plan)
     if not job.dry_run:
         await job.store.open()
@@ -123,23 +123,34 @@ async def _carry_out(job: _Job, prepared: Prepared, runs: tuple[Run, ...]) -> No
             subnets = choices_to_keep(intent, prepared.plan, prepared.ledger)
             await job.store.note_fabric(intent.name, intent.document, before, subnets=subnets)
     fresh = not await _remove_unwanted(job, prepared)
-    for run in runs:
+    runs = runs_of(prepared.plan, until)
+    done = 0
+    while done < len(runs):
         if not fresh:
             prepared = await prepare(job.world, job.intents, job.catalog, job.progress)
             _name_refused_nodes(job, prepared.plan)
             if prepared.plan.is_refused:
                 job.refusals = prepared.plan.refusals
                 return
+            if all(run.batch is None for run in runs[:done]):
+                runs = runs_of(prepared.plan, until)
+        run = runs[done]
         record = _skipped(job, run, prepared.plan) or await _one_run(job, run, prepared)
-        job.records.append(record)
-        stage = StageEnded(run.stage, run.batch_name, record.verdict, record.reason, record.elapsed_s)
-        job.progress.emit(stage)
-        if not job.dry_run and run.stage != VERIFIED:
-            note = StageNote(run.stage, record.verdict, record.reason, record.ended_at)
-            await job.store.note_stage(tuple(fabric.name for fabric in prepared.plan.fabrics), note)
+        await _note(job, run, record, prepared.plan)
         if record.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
             return
+        done += 1
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
+    _name_late_nodes(job, prepared.plan, runs)
+
+
+async def _note(job: _Job, run: Run, record: StageRecord, plan: Plan) -> None:
+    """Keep how a run ended: in the record, for who watches, and in the ledger."""
+    job.records.append(record)
+    job.progress.emit(StageEnded(run.stage, run.batch_name, record.verdict, record.reason, record.elapsed_s))
+    if not job.dry_run and run.stage != VERIFIED:
+        note = StageNote(run.stage, record.verdict, record.reason, record.ended_at)
+        await job.store.note_stage(tuple(fabric.name for fabric in plan.fabrics), note)
 
 
 async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
@@ -225,10 +236,20 @@ def _skipped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
 
 
 def _name_refused_nodes(job: _Job, plan: Plan) -> None:
-    """Show each node that is left out, once."""
+    """Show each node that is left out, once; one that is back is left out no more."""
+    admitted = set(plan.admitted)
+    job.refused_nodes = {key: item for key, item in job.refused_nodes.items() if item.node not in admitted}
     for node in plan.nodes:
         for refusal in node.refused:
             key = f"{node.node} {refusal.code}"
             if key not in job.refused_nodes:
                 job.refused_nodes[key] = replace(refusal, node=node.node)
                 job.progress.emit(Note(f"{node.node} is left out: {refusal.code}: {refusal.message}"))
+
+
+def _name_late_nodes(job: _Job, plan: Plan, runs: tuple[Run, ...]) -> None:
+    """Name nodes that could be admitted only after the batches had begun: they are untouched, until the next apply."""
+    batched = {node for run in runs if run.batch is not None for node in run.batch.nodes}
+    late = [node for node in plan.admitted if batched and node not in batched]
+    if late:
+        job.notes.append(f"fit only since the batches began, and left for the next apply: {', '.join(late)}")

@@ -17,7 +17,7 @@ from railwright.core.ids import FabricName
 from railwright.core.objects import KubeObject, Ref
 from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
-from railwright.plan.model import Plan
+from railwright.plan.model import Decision, Plan
 
 SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG})
 """Kinds of ours that plan must see: the version that is installed, and what nodes were given already."""
@@ -56,18 +56,32 @@ def with_kept_choices(intents: tuple[Intent, ...], ledger: Ledger) -> tuple[Inte
 
 
 def _with_kept_choices(intent: Intent, ledger: Ledger) -> Intent:
+    kept = _kept_subnets(intent, ledger)
+    return replace(intent, network=replace(intent.network, subnets=kept)) if kept else intent
+
+
+def _kept_subnets(intent: Intent, ledger: Ledger) -> tuple[str, ...]:
     note = ledger.fabrics.get(FabricName(intent.name))
-    if note is None or not note.subnets or intent.network.subnets is not None:
-        return intent
-    return replace(intent, network=replace(intent.network, subnets=note.subnets))
+    return note.subnets if note is not None and intent.network.subnets is None else ()
+
+
+def kept_decisions(intents: tuple[Intent, ...], ledger: Ledger) -> tuple[Decision, ...]:
+    """Say of each kept choice where it comes from."""
+    reason = "chosen when the fabric was applied for the first time; pods have addresses of it"
+    return tuple(
+        Decision(_subnets_key(intent), ", ".join(kept), "cluster", reason)
+        for intent in intents
+        if (kept := _kept_subnets(intent, ledger))
+    )
+
+
+def _subnets_key(intent: Intent) -> str:
+    return f"{intent.name}: spec.network.subnets"
 
 
 def choices_to_keep(intent: Intent, plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     """Name the subnets that were chosen for a fabric which asks for none."""
     if intent.network.subnets is not None:
         return ()
-    note = ledger.fabrics.get(FabricName(intent.name))
-    if note is not None and note.subnets:
-        return note.subnets
-    key = f"{intent.name}: spec.network.subnets"
-    return tuple(decision.value for decision in plan.decisions if decision.key == key)
+    kept = _kept_subnets(intent, ledger)
+    return kept or tuple(item.value for item in plan.decisions if item.key == _subnets_key(intent))

@@ -16,7 +16,7 @@ from railwright.intent.model import Intent
 from railwright.intent.parse import parse_intents
 from railwright.manifests.model import Manifests
 from railwright.manifests.render import render
-from railwright.pipeline.before_us import before_us, in_order, with_kept_choices
+from railwright.pipeline.before_us import before_us, in_order, kept_decisions, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared
 from railwright.plan.plan import plan
@@ -55,6 +55,7 @@ async def prepare_from(
 ) -> Prepared:
     """Do the same with facts that were read already; without intents nothing is wanted."""
     decided = plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+    decided = replace(decided, decisions=(*decided.decisions, *kept_decisions(intents, ledger)))
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.
         return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger)
