@@ -1,6 +1,6 @@
 """A cluster before and after, compared field by field; what may differ is listed here, each with its reason."""
 
-from railwright.core.kinds import EVENT, MACHINE_CONFIG, NODE
+from railwright.core.kinds import CONFIG_MAP, EVENT, INSTALL_PLAN, MACHINE_CONFIG, NODE, POD, SUBSCRIPTION
 from railwright.core.objects import Ref
 from railwright.ports.cluster import Cluster, Selection
 from railwright.simulator.ownership import leaves
@@ -29,6 +29,8 @@ _RENDERED = "rendered-"
 _WITHDRAWN = "0"
 """A kubelet goes on listing a resource whose device plugin is gone, with none to give."""
 
+OUR_NAMESPACE = "railwright"
+
 _Objects = dict[Ref, dict[tuple[str, ...], object]]
 
 
@@ -42,6 +44,23 @@ async def seen_objects(cluster: Cluster) -> _Objects:
             ref = Ref(served.kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
             found[ref] = {path: value for path, value in leaves(obj).items() if path[:2] not in BOOKKEEPING}
     return found
+
+
+async def lasting_objects(cluster: Cluster) -> _Objects:
+    """Read what two runs of the same job must agree on: no uids and hashes of them, no times, no names drawn by lot."""
+    return {
+        ref: {path: value for path, value in fields.items() if not _is_of_one_run(ref, path)}
+        for ref, fields in (await seen_objects(cluster)).items()
+        if ref.kind not in {POD, INSTALL_PLAN} and not (ref.kind == CONFIG_MAP and ref.namespace == OUR_NAMESPACE)
+    }
+
+
+def _is_of_one_run(ref: Ref, path: tuple[str, ...]) -> bool:
+    return (
+        path[:2] in {("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "ownerReferences")}
+        or (ref.kind == SUBSCRIPTION and path[0] == "status")
+        or path[-1] in {"lastUpdated", "nvidia.network-operator.revision"}
+    )
 
 
 def differences(before: _Objects, after: _Objects) -> list[str]:
