@@ -5,17 +5,14 @@ Real here: etcd, kube-apiserver with server-side apply, kube-controller-manager'
 adapter over HTTP. Played by stand-ins: OLM, operators, kubelets, machine config operator; nodes answer from records.
 """
 
-import asyncio
-from collections.abc import Mapping
-
 import pytest
-from support.bed_world import QUIET_FACTOR, UNSEEN_FACTOR, Bed, bed_of
+from support.bed_world import UNSEEN_FACTOR, bed_of
+from support.left_after_clean import left_at_rest
 from support.plane import crds_folder
 from support.uncovered import record
-from support.whole_state import Reviewed, differences, read_state, unexpected
+from support.whole_state import read_state
 
 from railwright.catalog.load import load_catalog
-from railwright.core.objects import KubeObject, Ref
 from railwright.core.verdicts import Verdict
 from railwright.intent.parse import parse_intents
 from railwright.lab.controlplane.plane import Plane
@@ -35,45 +32,11 @@ kind: RailFabric
 metadata: {{name: east-west}}
 spec: {{method: {method}, fabric: {fabric}, workloadNamespaces: [training]}}
 """
-LEFT = (
-    Reviewed(
-        r"Node worker-\d",
-        r"metadata\.labels\.(feature\.node\.kubernetes\.io/|nvidia\.com/|network\.nvidia\.com/|sriovnetwork\.)",
-        "operators leave their labels; clean names each of them in what cannot be restored",
-    ),
-    Reviewed(
-        r"Node worker-\d",
-        r"metadata\.annotations\.(nvidia\.com/gpu-driver-upgrade-enabled|machineconfiguration\.openshift\.io/)",
-        "what operators and the machine config operator note for themselves",
-    ),
-    Reviewed(
-        r"Node worker-\d",
-        r"status\.(allocatable|capacity)\.(rdma/|nvidia\.com/|openshift\.io/)\S+: '0' was added",
-        "a kubelet keeps the name of a resource whose plugin left, with 0",
-    ),
-    Reviewed(r"Node worker-\d", r"status\.conditions", "times and reasons: the nodes were rebooted"),
-    Reviewed(r"MachineConfig rendered-worker-\d+", "was made", "the machine config operator keeps what it rendered"),
-    Reviewed(r"MachineConfigPool worker", r"status\.conditions", "times: the pool was rolled out"),
-    Reviewed(r"Pod openshift-machine-config-operator/machine-config-daemon-\w+", "", "the daemon's pods restarted"),
-)
-"""What may differ after a clean, and why. Whoever adds a line says why nobody can do better."""
 
 
 class Yes:
     def approve(self, question: Question) -> bool:
         return not question.takes_over
-
-
-async def left_at_rest(bed: Bed, before: Mapping[Ref, KubeObject]) -> tuple[str, ...]:
-    """Give what a clean left that nobody reviewed, once operators and nodes had their time to follow."""
-    bed.actors.quiet_factor = QUIET_FACTOR
-    left: tuple[str, ...] = ()
-    for _ in range(REST_LIMIT_S):
-        left = unexpected(differences(before, await read_state(bed.client, bed.kinds)), LEFT)
-        if not left:
-            break
-        await asyncio.sleep(1)
-    return left
 
 
 @pytest.mark.parametrize(("method", "fabric"), CONFIGURATIONS)

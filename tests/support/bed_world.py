@@ -1,12 +1,13 @@
 """A simulated world's objects on a real API server, with stand-ins at work, on a clock that runs faster."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from support.plane import live_cluster
 
+from railwright.adapters.clock import RealClock
 from railwright.adapters.cluster import LiveCluster
 from railwright.adapters.transport import Transport
 from railwright.core.ids import NodeName
@@ -18,10 +19,11 @@ from railwright.lab.controlplane.definitions import named_kinds
 from railwright.lab.controlplane.faster_time import SLICE_S, FasterTime
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.seed import seed
-from railwright.ports.cluster import Cluster, Seen, Selection, Watch
+from railwright.ports.cluster import Seen, Selection, Watch
 from railwright.ports.node import NodeAnswer
 from railwright.ports.world import World
 from railwright.simulator.cluster import SimCluster
+from railwright.simulator.engine import Engine
 from railwright.simulator.open import open_simulator
 from railwright.simulator.record import node_record
 from railwright.simulator.worlds.machines import Machine
@@ -93,9 +95,11 @@ class Bed:
     """Every kind that is served and that railwright names."""
 
 
-def is_simulated(cluster: Cluster) -> SimCluster:
+def engine_of(world_name: str) -> Engine:
+    """Begin a simulated world for what is in it."""
+    cluster = open_simulator(world_name).cluster
     assert isinstance(cluster, SimCluster)
-    return cluster
+    return cluster.engine
 
 
 async def _named_and_served(client: PlaneClient) -> list[Kind]:
@@ -110,19 +114,24 @@ async def _named_and_served(client: PlaneClient) -> list[Kind]:
 
 
 @asynccontextmanager
-async def bed_of(plane: Plane, world_name: str) -> AsyncIterator[Bed]:
-    """Put a simulated world on the plane; what the API server refuses of it is a failure of the simulator."""
-    engine = is_simulated(open_simulator(world_name).cluster).engine
-    time = FasterTime(QUIET_FACTOR)
+async def bed_of(plane: Plane, world_name: str, clock: Path | None = None) -> AsyncIterator[Bed]:
+    """
+    Put a simulated world on the plane; what the API server refuses of it is a failure of the simulator.
+
+    Args:
+        clock: a file for processes that share the bed's time.
+    """
+    engine = engine_of(world_name)
+    time = FasterTime(QUIET_FACTOR, shared=clock)
     client, cluster = plane.client(), live_cluster(plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
         served = await _named_and_served(client)
-        await wipe(client, served)
+        await wipe(client, served, keep=frozenset(ref.name for ref in engine.store.objects if ref.kind == NAMESPACE))
         refused = await seed(client, list(engine.store.objects.values()))
         assert not refused, "\n".join(refused)
         actors = Actors(client, STANDINS, engine.seen().devices, time)
         async with acting(actors, served):
-            await asyncio.sleep(0)
+            await RealClock().sleep(0)
             await actors.at_rest(AT_REST_S)
             world = World(cluster, RecordNode(engine.machines, actors), time)
             yield Bed(world, actors, time, client, tuple(served))
@@ -131,8 +140,8 @@ async def bed_of(plane: Plane, world_name: str) -> AsyncIterator[Bed]:
         await client.close()
 
 
-async def wipe(client: PlaneClient, kinds: Iterable[Kind]) -> None:
-    """Take away what an earlier world left; namespaces stay, for the next world has most of them too."""
+async def wipe(client: PlaneClient, kinds: Iterable[Kind], *, keep: frozenset[str]) -> None:
+    """Take away what an earlier world left; these namespaces stay, for the next world has them too."""
     for kind in kinds:
         if kind in {NAMESPACE, CUSTOM_RESOURCE_DEFINITION}:
             continue
@@ -140,6 +149,15 @@ async def wipe(client: PlaneClient, kinds: Iterable[Kind]) -> None:
             ref = ref_of(obj)
             if not ref.name.startswith("system:"):
                 await _take_away(client, ref, obj)
+    while going := [obj for obj in (await client.list(NAMESPACE))[0] if _is_going(obj, keep)]:
+        for obj in going:
+            await _take_away(client, ref_of(obj), obj)
+        await RealClock().sleep(0.5)
+
+
+def _is_going(namespace: KubeObject, keep: frozenset[str]) -> bool:
+    name = namespace["metadata"]["name"]
+    return name not in keep and not name.startswith("kube-")
 
 
 async def _take_away(client: PlaneClient, ref: Ref, obj: KubeObject) -> None:

@@ -1,13 +1,19 @@
 """Everything that an API server holds, and what differs between two moments; knows nothing of how railwright works."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from railwright.core.kinds import POD
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.lab.controlplane.client import PlaneClient
 
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_INSTALL_PLAN = re.compile(r"install-[a-z0-9]{5}\b")
+_POD_NAME = re.compile(r"-[a-z0-9]{5}\b(?=\"|$)")
 _SERVERS_OWN = ("resourceVersion", "generation", "managedFields")
 """Says how often and by whom something was written, not what."""
 
@@ -24,6 +30,33 @@ class Reviewed:
 async def read_state(client: PlaneClient, kinds: Iterable[Kind]) -> dict[Ref, KubeObject]:
     """Read every object of these kinds."""
     return {ref_of(obj): _plain(obj) for kind in kinds for obj in (await client.list(kind))[0]}
+
+
+async def read_portable(client: PlaneClient, kinds: Iterable[Kind], manager: str) -> dict[str, str]:
+    """
+    Read every object as text that is the same on another day: without uids, times and generated names.
+
+    Args:
+        manager: the field manager whose owned fields are part of it.
+    """
+    found: dict[str, str] = {}
+    for kind in kinds:
+        for obj in (await client.list(kind))[0]:
+            owned = [
+                {key: value for key, value in entry.items() if key != "time"}
+                for entry in obj["metadata"].get("managedFields", ())
+                if entry.get("manager") == manager
+            ]
+            text = _masked(json.dumps([_plain(obj), sorted(owned, key=str)], sort_keys=True), kind)
+            name = _masked(str(ref_of(obj)), kind)
+            found[name] = max(text, found.get(name, ""))
+    return found
+
+
+def _masked(text: str, kind: Kind) -> str:
+    text = _TIME.sub("TIME", _UID.sub("UID", text))
+    text = _INSTALL_PLAN.sub("install-XXXXX", text)
+    return _POD_NAME.sub("-XXXXX", text) if kind == POD else text
 
 
 def differences(before: Mapping[Ref, KubeObject], after: Mapping[Ref, KubeObject]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from railwright.core.errors import ClusterUnreachable
 from railwright.core.kinds import CLUSTER_POLICY, CONFIG_MAP, NETWORK_ATTACHMENT_DEFINITION, NODE
 from railwright.core.objects import dig
 from railwright.lab.controlplane import programs
-from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.definitions import (
     MARK,
     named_kinds,
@@ -18,6 +17,7 @@ from railwright.lab.controlplane.definitions import (
     published_definitions,
     small_definition,
 )
+from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.processes import free_ports, must_run, start, stop
 from railwright.lab.controlplane.programs import PROGRAMS, RECIPE, Unavailable, cache_folder, ensure_programs
 from railwright.lab.controlplane.seed import without_servers_own

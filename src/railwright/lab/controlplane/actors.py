@@ -75,9 +75,10 @@ class Actors:
                     self._objects[ref_of(obj)] = obj
                 self._unlisted.discard(kind)
                 self._changed_at = monotonic()
-                async for event in self._client.follow(kind, version):
-                    if not self._take(event):
-                        break
+                async with contextlib.aclosing(self._client.follow(kind, version)) as events:
+                    async for event in events:
+                        if not self._take(event):
+                            break
             await asyncio.sleep(REACT_EVERY_S)
 
     def _take(self, event: Mapping[str, Any]) -> bool:
@@ -104,7 +105,7 @@ class Actors:
 
     async def at_rest(self, seconds: float) -> None:
         """Wait until everything is followed and nothing has changed for so long, by the wall."""
-        while self._unlisted or monotonic() - self._changed_at < seconds:
+        while self._unlisted or monotonic() - self._changed_at < seconds:  # noqa: ASYNC110 - rest is no event
             await asyncio.sleep(REACT_EVERY_S)
 
     async def act(self) -> None:

@@ -7,7 +7,7 @@ Every write is a plain one: create, merge patch, merge patch of status, delete. 
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ import httpx2
 import msgspec
 
 from railwright.core.objects import Kind, KubeObject, Ref
-
 
 BUSY_ATTEMPTS = 40
 BUSY_PAUSE_S = 0.25
@@ -106,7 +105,7 @@ class PlaneClient:
         types = {"apiVersion": kind.api_version, "kind": kind.kind}
         return [{**types, **item} for item in answer["items"]], str(answer["metadata"]["resourceVersion"])
 
-    async def follow(self, kind: Kind, version: str) -> AsyncIterator[Mapping[str, Any]]:
+    async def follow(self, kind: Kind, version: str) -> AsyncGenerator[Mapping[str, Any], None]:
         """Watch all objects of a kind from a version on, until the stream ends."""
         params = {"watch": "true", "resourceVersion": version}
         path = await self._path(Ref(kind, "", ""), named=False)

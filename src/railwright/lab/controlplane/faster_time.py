@@ -68,7 +68,7 @@ class FasterTime:
     async def sleep(self, seconds: float) -> None:
         """Wait that long by the faster clock."""
         until = self.now() + timedelta(seconds=seconds)
-        while (left_s := (until - self.now()).total_seconds()) > 0:
+        while (left_s := (until - self.now()).total_seconds()) > 0:  # noqa: ASYNC110 - the pace may change meanwhile
             await asyncio.sleep(min(left_s / self.factor, SLICE_S))
 
     def _write(self) -> None:

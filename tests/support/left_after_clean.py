@@ -1,0 +1,45 @@
+"""What a clean leaves, against a reviewed list."""
+
+from collections.abc import Mapping
+
+from support.bed_world import QUIET_FACTOR, Bed
+from support.whole_state import Reviewed, differences, read_state, unexpected
+
+from railwright.adapters.clock import RealClock
+from railwright.core.objects import KubeObject, Ref
+
+REST_LIMIT_S = 40
+LEFT = (
+    Reviewed(
+        r"Node worker-\d",
+        r"metadata\.labels\.(feature\.node\.kubernetes\.io/|nvidia\.com/|network\.nvidia\.com/|sriovnetwork\.)",
+        "operators leave their labels; clean names each of them in what cannot be restored",
+    ),
+    Reviewed(
+        r"Node worker-\d",
+        r"metadata\.annotations\.(nvidia\.com/gpu-driver-upgrade-enabled|machineconfiguration\.openshift\.io/)",
+        "what operators and the machine config operator note for themselves",
+    ),
+    Reviewed(
+        r"Node worker-\d",
+        r"status\.(allocatable|capacity)\.(rdma/|nvidia\.com/|openshift\.io/)\S+: '0' was added",
+        "a kubelet keeps the name of a resource whose plugin left, with 0",
+    ),
+    Reviewed(r"Node worker-\d", r"status\.conditions", "times and reasons: the nodes were rebooted"),
+    Reviewed(r"MachineConfig rendered-worker-\d+", "was made", "the machine config operator keeps what it rendered"),
+    Reviewed(r"MachineConfigPool worker", r"status\.(conditions|observedGeneration)", "the pool was rolled out twice"),
+    Reviewed(r"Pod openshift-machine-config-operator/machine-config-daemon-\w+", "", "the daemon's pods restarted"),
+)
+"""What may differ after a clean, and why. Whoever adds a line says why nobody can do better."""
+
+
+async def left_at_rest(bed: Bed, before: Mapping[Ref, KubeObject]) -> tuple[str, ...]:
+    """Give what a clean left that nobody reviewed, once operators and nodes had their time to follow."""
+    bed.actors.quiet_factor = QUIET_FACTOR
+    left: tuple[str, ...] = ()
+    for _ in range(REST_LIMIT_S):
+        left = unexpected(differences(before, await read_state(bed.client, bed.kinds)), LEFT)
+        if not left:
+            break
+        await RealClock().sleep(1)
+    return left
