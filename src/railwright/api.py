@@ -1,10 +1,10 @@
 """
 The library: a few async functions, their models and errors; holds no logic. Provisional until 1.0.
 
-    world = await open_cluster("sim:h200-roce")
     intents = read_intents(Path("rails.yaml"))
-    prepared = await plan(world, intents)
-    record = await apply(world, intents, approval=consent)
+    async with await open_cluster("sim:h200-roce") as world:
+        prepared = await plan(world, intents)
+        record = await apply(world, intents, approval=consent)
 
 Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
 """

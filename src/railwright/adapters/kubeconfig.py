@@ -99,6 +99,8 @@ def _load(file: Path) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         message = f"{file}: not a kubeconfig that can be read: {error}"
         raise UsageError(message) from error
+    if value is None:
+        return {}
     if not isinstance(value, dict):
         message = f"{file}: not a kubeconfig (expected a mapping with clusters, contexts and users)"
         raise UsageError(message)
@@ -121,7 +123,7 @@ class _Merged:
         self.current = self.current or str(content.get("current-context") or "")
         self.files.append(str(file))
         for kind, table in self.tables.items():
-            for entry in content.get(f"{kind}s") or []:
+            for entry in _entries(content, kind, file):
                 table.setdefault(str(entry.get("name")), (file.parent.absolute(), entry.get(kind) or {}))
 
     def find(self, kind: str, name: str) -> tuple[Path, Mapping[str, Any]]:
@@ -140,9 +142,15 @@ class _Merged:
         _, context = self.find("context", name)
         cluster_folder, cluster = self.find("cluster", str(context.get("cluster")))
         user_folder, user = self.find("user", str(context["user"])) if context.get("user") else (Path(), {})
+        server = str(cluster.get("server") or "").rstrip("/")
+        if not server.startswith(("https://", "http://")):
+            message = (
+                f"cluster {context.get('cluster')!r} in {', '.join(self.files)}: server is {server!r}, expected a URL"
+            )
+            raise UsageError(message, hint="oc login SERVER writes it")
         return Login(
             name=name,
-            server=str(cluster.get("server", "")).rstrip("/"),
+            server=server,
             ca_file=_absolute(cluster_folder, cluster.get("certificate-authority")),
             ca_data=str(cluster.get("certificate-authority-data") or ""),
             insecure=bool(cluster.get("insecure-skip-tls-verify", False)),
@@ -161,6 +169,17 @@ class _Merged:
         )
 
 
+def _entries(content: Mapping[str, Any], kind: str, file: Path) -> list[Mapping[str, Any]]:
+    """Give the entries of one table. Raises UsageError for what is no list of named mappings."""
+    entries = content.get(f"{kind}s") or []
+    if isinstance(entries, list) and all(
+        isinstance(entry, dict) and isinstance(entry.get(kind) or {}, dict) for entry in entries
+    ):
+        return entries
+    message = f"{file}: not a kubeconfig: {kind}s must be a list of mappings with name and {kind}"
+    raise UsageError(message, hint="oc login writes it anew")
+
+
 def _absolute(folder: Path, path: Any) -> str:
     """Resolve a path against the folder of the file that names it."""
     return str(folder / str(path)) if path else ""
@@ -169,7 +188,10 @@ def _absolute(folder: Path, path: Any) -> str:
 def _plugin(folder: Path, value: Any) -> ExecPlugin | None:
     if not isinstance(value, dict):
         return None
-    command = str(value.get("command", ""))
+    command = str(value.get("command") or "")
+    if not command:
+        message = "the kubeconfig's user logs in by an exec plugin, but names no command"
+        raise UsageError(message, hint="oc login writes a user that works")
     if "/" in command:
         command = _absolute(folder, command)
     return ExecPlugin(

@@ -23,4 +23,4 @@ def open_live(context: str | None) -> World:
     """
     login = read_login(context, os.environ, Path.home())
     cluster = LiveCluster(login.name, Transport(login))
-    return World(cluster, ExecNodes(cluster), RealClock())
+    return World(cluster, ExecNodes(cluster), RealClock(), cluster.close)

@@ -36,16 +36,16 @@ def apply(
 
     async def action() -> int:
         intents = required_intents(wanted)
-        world = await api.open_cluster(common.cluster)
-        record = await api.apply(
-            world,
-            intents,
-            approval=Consent(yes=yes, take_over=take_over),
-            until=api.StageName(until) if until else None,
-            dry_run=dry_run,
-            take_over=take_over,
-            progress=progress(quiet=common.quiet),
-        )
-        return show(api.apply_document(record), common)
+        async with await api.open_cluster(common.cluster) as world:
+            record = await api.apply(
+                world,
+                intents,
+                approval=Consent(yes=yes, take_over=take_over),
+                until=api.StageName(until) if until else None,
+                dry_run=dry_run,
+                take_over=take_over,
+                progress=progress(quiet=common.quiet),
+            )
+            return show(api.apply_document(record), common)
 
     return run(action, common)

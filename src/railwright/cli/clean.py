@@ -31,14 +31,14 @@ def clean(
     """
 
     async def action() -> int:
-        world = await api.open_cluster(common.cluster)
-        record = await api.clean(
-            world,
-            names_in(wanted),
-            approval=Consent(yes=yes, take_over=False),
-            dry_run=dry_run,
-            progress=progress(quiet=common.quiet),
-        )
-        return show(api.clean_document(record), common)
+        async with await api.open_cluster(common.cluster) as world:
+            record = await api.clean(
+                world,
+                names_in(wanted),
+                approval=Consent(yes=yes, take_over=False),
+                dry_run=dry_run,
+                progress=progress(quiet=common.quiet),
+            )
+            return show(api.clean_document(record), common)
 
     return run(action, common)

@@ -75,27 +75,27 @@ async def _quietly(method: api.Method, fabric: api.Fabric, cluster: str) -> api.
 
 async def _aloud(rails: str, cluster: str, common: Common) -> int:
     seen = progress(quiet=common.quiet)
-    world = await api.open_cluster(cluster)
-    intents = api.parse_intents(rails, "demo")
-    _title("rails.yaml", "what a person writes")
-    write_result(rails)
-    _title("railwright discover", "what is there; changes nothing")
-    show(api.snapshot_document(await api.discover(world, progress=seen)), common)
-    _title("railwright plan", "what would be done, why, at what risk")
-    prepared = await api.plan(world, intents)
-    code = show(api.plan_document(prepared.plan, prepared.manifests, prepared.changes), common)
-    if code:
+    async with await api.open_cluster(cluster) as world:
+        intents = api.parse_intents(rails, "demo")
+        _title("rails.yaml", "what a person writes")
+        write_result(rails)
+        _title("railwright discover", "what is there; changes nothing")
+        show(api.snapshot_document(await api.discover(world, progress=seen)), common)
+        _title("railwright plan", "what would be done, why, at what risk")
+        prepared = await api.plan(world, intents)
+        code = show(api.plan_document(prepared.plan, prepared.manifests, prepared.changes), common)
+        if code:
+            return code
+        _title("railwright apply --yes", "do it: stage by stage, each with a gate")
+        record = await api.apply(world, intents, approval=Consent(yes=True, take_over=False), progress=seen)
+        code = show(api.apply_document(record), common)
+        _title("railwright status", "where each stage stands")
+        show(api.status_document(await api.status(world)), common)
+        _title("railwright clean --yes", "remove what we made, put back what we changed")
+        cleaned = await api.clean(world, approval=Consent(yes=True, take_over=False), progress=seen)
+        code = show(api.clean_document(cleaned), common) or code
+        _title("that was a simulation", "next: railwright discover, on your cluster")
         return code
-    _title("railwright apply --yes", "do it: stage by stage, each with a gate")
-    record = await api.apply(world, intents, approval=Consent(yes=True, take_over=False), progress=seen)
-    code = show(api.apply_document(record), common)
-    _title("railwright status", "where each stage stands")
-    show(api.status_document(await api.status(world)), common)
-    _title("railwright clean --yes", "remove what we made, put back what we changed")
-    cleaned = await api.clean(world, approval=Consent(yes=True, take_over=False), progress=seen)
-    code = show(api.clean_document(cleaned), common) or code
-    _title("that was a simulation", "next: railwright discover, on your cluster")
-    return code
 
 
 def _title(command: str, meaning: str) -> None:

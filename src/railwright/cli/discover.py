@@ -34,8 +34,8 @@ def discover(
         seen = progress(quiet=common.quiet)
         if local:
             return show(api.hardware_document(await api.discover_local(timeout_s=node_timeout_s)), common)
-        world = await api.open_cluster(common.cluster)
-        scope = api.Scope(nodes=tuple(api.NodeName(name) for name in node or ()), node_timeout_s=node_timeout_s)
-        return show(api.snapshot_document(await api.discover(world, scope, progress=seen)), common)
+        async with await api.open_cluster(common.cluster) as world:
+            scope = api.Scope(nodes=tuple(api.NodeName(name) for name in node or ()), node_timeout_s=node_timeout_s)
+            return show(api.snapshot_document(await api.discover(world, scope, progress=seen)), common)
 
     return run(action, common)

@@ -22,9 +22,9 @@ def explain(key: str, *, wanted: Wanted = Wanted(), common: Common = Common()) -
         intents = intents_in(wanted)
         decisions: tuple[api.Decision, ...] = ()
         if intents is not None and (wanted.file is not None or common.cluster):
-            world = await api.open_cluster(common.cluster)
-            prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
-            decisions = prepared.plan.decisions
+            async with await api.open_cluster(common.cluster) as world:
+                prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
+                decisions = prepared.plan.decisions
         return show(api.explain(key, decisions), common)
 
     return run(action, common)

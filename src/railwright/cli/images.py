@@ -17,8 +17,8 @@ def images(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
 
     async def action() -> int:
         intents = required_intents(wanted)
-        world = await api.open_cluster(common.cluster)
-        prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
-        return show(api.images_document(prepared.plan, api.images(prepared.plan)), common)
+        async with await api.open_cluster(common.cluster) as world:
+            prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
+            return show(api.images_document(prepared.plan, api.images(prepared.plan)), common)
 
     return run(action, common)

@@ -19,8 +19,8 @@ def plan(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # noq
 
     async def action() -> int:
         intents = required_intents(wanted)
-        world = await api.open_cluster(common.cluster)
-        prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
-        return show(api.plan_document(prepared.plan, prepared.manifests, prepared.changes), common)
+        async with await api.open_cluster(common.cluster) as world:
+            prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
+            return show(api.plan_document(prepared.plan, prepared.manifests, prepared.changes), common)
 
     return run(action, common)

@@ -36,10 +36,10 @@ def render(
         if openshift:
             decided, files = api.render_offline(intents, openshift, unchecked=unchecked)
         else:
-            world = await api.open_cluster(common.cluster)
-            prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
-            api.refuse_if_refused(prepared.plan)
-            decided, files = prepared.plan, api.render(prepared, unchecked=unchecked)
+            async with await api.open_cluster(common.cluster) as world:
+                prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
+                api.refuse_if_refused(prepared.plan)
+                decided, files = prepared.plan, api.render(prepared, unchecked=unchecked)
         write_files(to, files)
         return show(api.files_document(decided, files, str(to)), common)
 

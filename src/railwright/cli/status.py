@@ -18,8 +18,8 @@ def status(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
     """
 
     async def action() -> int:
-        world = await api.open_cluster(common.cluster)
-        record = await api.status(world, intents_in(wanted), progress=progress(quiet=common.quiet))
-        return show(api.status_document(record), common)
+        async with await api.open_cluster(common.cluster) as world:
+            record = await api.status(world, intents_in(wanted), progress=progress(quiet=common.quiet))
+            return show(api.status_document(record), common)
 
     return run(action, common)

@@ -30,17 +30,17 @@ def workload(
     """
 
     async def action() -> int:
-        world = await api.open_cluster(common.cluster)
-        intents = intents_in(wanted)
-        prepared = await api.plan(world, intents or (), progress=progress(quiet=common.quiet))
-        fabric = api.choose_fabric(prepared.plan, wanted.name)
-        made = api.workload(
-            prepared.plan,
-            fabric.name,
-            namespace=namespace or next(iter(fabric.intent.workload_namespaces), "default"),
-            gpus=gpus,
-            image=image,
-        )
-        return show(api.workload_document(prepared.plan, made), common)
+        async with await api.open_cluster(common.cluster) as world:
+            intents = intents_in(wanted)
+            prepared = await api.plan(world, intents or (), progress=progress(quiet=common.quiet))
+            fabric = api.choose_fabric(prepared.plan, wanted.name)
+            made = api.workload(
+                prepared.plan,
+                fabric.name,
+                namespace=namespace or next(iter(fabric.intent.workload_namespaces), "default"),
+                gpus=gpus,
+                image=image,
+            )
+            return show(api.workload_document(prepared.plan, made), common)
 
     return run(action, common)
