@@ -153,7 +153,7 @@ def _channel(entry: OperatorEntry, settings: tuple[Settings, ...], snapshot: Sna
             f"channel {channel}",
             "file" if wanted else "catalog",
             "the live catalog could not be read",
-            entry.source,
+            f"{entry.source} ({entry.date})",
         )
         notes.warn("catalog-not-read", f"{entry.package}: {cluster.packages_problem}; its newest version is not known")
         return _Chosen(channel, "", source or entry.catalog, entry.catalog_namespace)
@@ -188,7 +188,7 @@ def _head(entry: OperatorEntry, offer: PackageFacts, wanted: str, notes: Notes) 
     origin, why = (
         ("file", "asked for") if wanted else ("cluster", f"what catalog {offer.catalog} offers in channel {name}")
     )
-    notes.decide(f"operator {entry.package}", f"{channel.head_csv} (channel {name})", origin, why, entry.source)
+    notes.decide(f"operator {entry.package}", f"{channel.head_csv} (channel {name})", origin, why, f"{entry.source} ({entry.date})")
     return _Chosen(channel.name, channel.head_csv, offer.catalog, offer.catalog_namespace)
 
 
