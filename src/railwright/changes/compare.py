@@ -136,14 +136,17 @@ def _present(item: Manifest, wish: _Wish, live: _Live, *, known: bool) -> Change
         seen = read(live.obj, path)
         if path not in strings and not same(path, seen, value) and not _adds_nothing(value, seen, path, shapes):
             fields.append(FieldChange(path, seen, value, live.owners.of(path)))
-    fields += _given_up(desired, wanted, live, item.ref)
+    kept = _kept_strings(desired, wanted, live, item.ref)
+    fields += [field for string in kept for field in string.fields]
+    fields += _given_up(desired, wanted, live, {string.path[:-1] for string in kept})
     wanted = leaves(desired, shapes)
     complete = all(live.owners.we_own(path) for path in wanted)
     surplus = any(path not in wanted and not _covers(path, wanted) for path in live.owners.ours)
     action = Action.UPDATE if known else Action.ADOPT
     if not fields and complete and not surplus:
         action = Action.UNCHANGED
-    change = Change(item.ref, action, desired, tuple(fields), node=item.node, embedded=wish.embedded)
+    embedded = (*wish.embedded, *((".".join(string.path), string.name) for string in kept))
+    change = Change(item.ref, action, desired, tuple(fields), node=item.node, embedded=embedded)
     return replace(change, live_version=str(live.obj["metadata"].get("resourceVersion", "")))
 
 
@@ -194,27 +197,56 @@ def _dropped_entries(path: FieldPath, wanted: Iterable[str], before: Mapping[str
     }
 
 
-def _given_up(desired: dict[str, Any], wanted: Mapping[FieldPath, Any], live: _Live, ref: Ref) -> list[FieldChange]:
+@dataclass(frozen=True)
+class _Kept:
+    """A shared string that no manifest wants any more and that holds entries of others: it stays without ours."""
+
+    path: FieldPath
+    name: str
+    fields: tuple[FieldChange, ...]
+
+
+def _kept_strings(desired: dict[str, Any], wanted: Mapping[FieldPath, Any], live: _Live, ref: Ref) -> list[_Kept]:
+    """
+    Take our entries out of strings that are wanted no more, whoever owns them by now, and put the rest into `desired`.
+
+    Who edits such a string owns it from then on; our entries in it are known from the ledger.
+    """
+    kept = []
+    strings = {tuple(dotted.split(".")): name for (kind, dotted), name in SHARED_STRINGS.items() if kind == ref.kind}
+    for path, name in sorted(strings.items()):
+        current = read(live.obj, path)
+        if current is MISSING or path in wanted or _covers(path, wanted):
+            continue
+        rest = _without_ours(path, name, current, live)
+        if rest is None:
+            continue
+        if path in live.owners.ours or rest[1]:
+            put(desired, path, rest[0])
+        kept.append(_Kept(path, name, tuple(rest[1])))
+    return kept
+
+
+def _given_up(
+    desired: dict[str, Any], wanted: Mapping[FieldPath, Any], live: _Live, kept: set[FieldPath]
+) -> list[FieldChange]:
     """
     Find fields that we own and no longer set: the write removes them, unless another manager owns them too.
 
-    A shared string that still holds entries of others is kept (put into `desired`) without ours.
+    Args:
+        kept: sections in which a string with entries of others stays: it is of no use without what is beside it.
     """
     fields: list[FieldChange] = []
     for path in sorted(live.owners.ours):
         current = read(live.obj, path)
         if current is MISSING or path in wanted or path in _IDENTITY or _covers(path, wanted):
             continue
-        if live.owners.of(path):
+        if read(desired, path) is not MISSING or live.owners.of(path):
             continue
-        name = SHARED_STRINGS.get((ref.kind, ".".join(path)))
-        kept = _without_ours(path, name, current, live) if name else None
-        if kept is None:
-            fields.append(FieldChange(path, current, MISSING, ""))
+        if any(path[: len(section)] == section for section in kept):
+            put(desired, path, current)
         else:
-            text, differing = kept
-            put(desired, path, text)
-            fields += differing
+            fields.append(FieldChange(path, current, MISSING, ""))
     return fields
 
 

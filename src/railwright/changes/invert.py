@@ -111,8 +111,12 @@ def _restore(case: _Case) -> Change | None:
     left: list[FieldChange] = []
     for path in sorted(with_entries):
         _restore_string(path, formats[path], [item for item in taken if item.path[: len(path)] == path], target, left)
+    needed = _sections_needed(taken, with_entries, target)
     for item in taken:
         if is_entry(item.path[-1]) or item.path in with_entries or _is_made(item) or _is_key(item.path):
+            continue
+        if item.previous is MISSING and any(item.path[: len(section)] == section for section in needed):
+            left.append(FieldChange(item.path, read(target, item.path), MISSING, ""))
             continue
         _restore_field(item, target, left)
     for item in sorted((item for item in taken if _is_made(item)), key=lambda item: -len(item.path)):
@@ -129,6 +133,12 @@ def _restore(case: _Case) -> Change | None:
         ]
         patch["metadata"] = {**patch.get("metadata", {}), "resourceVersion": case.version}
     return Change(case.ref, Action.RESTORE, patch, tuple(done), case.version, left=tuple(left), embedded=case.embedded)
+
+
+def _sections_needed(taken: tuple[TakenField, ...], strings: set[FieldPath], target: dict[str, Any]) -> set[FieldPath]:
+    """Name the sections that we made and that hold entries of others by now: what is beside the string stays with it."""
+    made = {item.path for item in taken if item.path in strings and item.previous is MISSING}
+    return {path[:-1] for path in made if read(target, path) is not MISSING}
 
 
 def _restore_field(item: TakenField, target: dict[str, Any], left: list[FieldChange]) -> None:
