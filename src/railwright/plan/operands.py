@@ -65,7 +65,8 @@ def nfd_share(
         )
         return None
     whitelist, classes = catalog.default("nfd_class_whitelist"), words(catalog, "nfd_class_whitelist")
-    notes.decide("nfd deviceClassWhitelist", ", ".join(classes), "catalog", whitelist.reason, f"{whitelist.source} ({whitelist.date})")
+    source = f"{whitelist.source} ({whitelist.date})"
+    notes.decide("nfd deviceClassWhitelist", ", ".join(classes), "catalog", whitelist.reason, source)
     if found:
         notes.decide(
             "nfd", found[0]["metadata"]["name"], "cluster", "the instance that is there is used; its other entries stay"

@@ -188,7 +188,8 @@ def _head(entry: OperatorEntry, offer: PackageFacts, wanted: str, notes: Notes) 
     origin, why = (
         ("file", "asked for") if wanted else ("cluster", f"what catalog {offer.catalog} offers in channel {name}")
     )
-    notes.decide(f"operator {entry.package}", f"{channel.head_csv} (channel {name})", origin, why, f"{entry.source} ({entry.date})")
+    source, value = f"{entry.source} ({entry.date})", f"{channel.head_csv} (channel {name})"
+    notes.decide(f"operator {entry.package}", value, origin, why, source)
     return _Chosen(channel.name, channel.head_csv, offer.catalog, offer.catalog_namespace)
 
 
