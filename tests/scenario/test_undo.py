@@ -158,15 +158,28 @@ async def test_node_configuration_in_force_is_kept_when_all_is_applied_again():
     assert now_is(world, MACHINE)["spec"] == config
 
 
-async def test_address_pools_stay_as_they_are_when_a_node_is_added():
+async def test_address_pools_stay_as_they_are_when_a_node_goes_and_comes_again():
     """Another block size would give every node other addresses, under the pods that have some."""
-    few = {"more": "  nodes: {names: [worker-0]}\n  podsPerRail: 8\n  network: {subnets: 192.168.0.0/22}\n"}
-    world = await applied_world(**few)
+    more = "  nodes: {names: [worker-0, worker-1]}\n  podsPerRail: 4\n  network: {subnets: 192.168.0.0/24}\n"
+    world = await applied_world(more=more)
     pools = _pools(world)
-    both = few["more"].replace("[worker-0]", "[worker-0, worker-1]")
-    assert (await applied(world, intents_for("shared", "roce", more=both))).exit_code == 0
-    assert _pools(world) == pools
+    assert pools["east-west-rail0"]["perNodeBlockSize"] == 8
+    one = intents_for("shared", "roce", more=more.replace(", worker-1", ""))
+    for intents in (one, intents_for("shared", "roce", more=more)):
+        assert (await applied(world, intents)).exit_code == 0
+        assert _pools(world) == pools
     assert labels_of(now_is(world, WORKER))["railwright.dev/fabric.east-west"] == "admitted"
+
+
+async def test_blocks_that_have_to_change_for_one_more_node_are_named_before():
+    more = "  nodes: {names: [worker-0]}\n  podsPerRail: 4\n  network: {subnets: 192.168.0.0/24}\n"
+    world = await applied_world(more=more)
+    assert _pools(world)["east-west-rail0"]["perNodeBlockSize"] == 16
+    both = intents_for("shared", "roce", more=more.replace("[worker-0]", "[worker-0, worker-1]"))
+    warnings = (await api.plan(world, both)).plan.warnings
+    assert "IPPool east-west-rail0" in {item.where for item in warnings if item.code == "address-blocks-change"}
+    assert (await applied(world, both)).exit_code == 0
+    assert _pools(world)["east-west-rail0"]["perNodeBlockSize"] == 8
 
 
 async def test_only_what_a_change_of_intent_no_longer_wants_goes():

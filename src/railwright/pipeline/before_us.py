@@ -19,8 +19,8 @@ from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
 from railwright.plan.model import Decision, Plan
 
-SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG})
-"""Kinds of ours that plan must see: the version that is installed, and what nodes were given already."""
+SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG, kinds.NV_IPAM_IP_POOL})
+"""Kinds of ours that plan must see: the version that is installed, and what nodes and pods were given already."""
 
 
 def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:

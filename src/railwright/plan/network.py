@@ -2,15 +2,18 @@
 
 import ipaddress
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from railwright.core.ids import FabricName
+from railwright.core.kinds import NV_IPAM_IP_POOL
+from railwright.core.objects import dig
 from railwright.facts.model import ClusterFacts
 from railwright.intent.model import Ipam
 from railwright.plan.model import ADMITTED, IpPoolShare, Rail, fabric_label
 from railwright.plan.notes import Notes
+from railwright.plan.ours import is_ours
 from railwright.plan.settings import Settings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -161,16 +164,64 @@ def _inside(text: str, network: Network) -> bool:
     return _overlap(mine, network)
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """
+    How a fabric's address pools are cut into blocks, one a node.
+
+    Attributes:
+        nodes: how many need a block now.
+        default: addresses a node, where the subnet has room for that.
+        in_force: block of each pool of ours that is there, by subnet and name: another one would give every node other
+            addresses, under pods that have some.
+    """
+
+    nodes: int
+    default: int
+    in_force: Mapping[tuple[str, str], int]
+
+    def choose(self, name: str, network: Network, needed: int, notes: Notes) -> int:
+        """Choose a block that fits, the one in force if it does; 0 when none does."""
+        room = network.num_addresses - 2
+        live = self.in_force.get((str(network), name), 0)
+        if min(needed, self.default) <= live and live * self.nodes <= room:
+            return live
+        block = self.default
+        while block > needed and block * self.nodes > room:
+            block //= 2
+        block = max(block, 1)
+        if block * self.nodes > room or block < min(needed, self.default):
+            return 0
+        if live:
+            notes.warn(
+                "address-blocks-change",
+                f"{network} has no room for {self.nodes} blocks of {live}: nodes get {block} addresses each, other ones, and"
+                " pods that have an address of it must be restarted",
+                f"IPPool {name}",
+            )
+        return block
+
+
+def blocks_of(cluster: ClusterFacts, nodes: int, default: int) -> Blocks:
+    """Read the blocks of the pools that we made earlier."""
+    live = [item for item in cluster.of_kind(NV_IPAM_IP_POOL) if is_ours(item)]
+    in_force = {
+        (str(dig(item, "spec", "subnet")), str(item["metadata"]["name"])): int(
+            dig(item, "spec", "perNodeBlockSize", default=0)
+        )
+        for item in live
+    }
+    return Blocks(nodes, default, in_force)
+
+
 def pools_of(
-    settings: Settings, rails: tuple[Rail, ...], namespace: str, nodes: int, default_block: int, notes: Notes
+    settings: Settings, rails: tuple[Rail, ...], namespace: str, blocks: Blocks, notes: Notes
 ) -> tuple[IpPoolShare, ...]:
     """
     Make nv-ipam's pools, one a rail; a node gets a block of it.
 
     Args:
         namespace: the Network Operator's; nv-ipam looks at no other.
-        nodes: how many need a block now.
-        default_block: addresses a node, where the subnet has room for that.
     """
     if settings.ipam is not Ipam.NV_IPAM:
         return ()
@@ -185,15 +236,12 @@ def pools_of(
             )
             continue
         network = ipaddress.ip_network(rail.subnets[0])
-        block = default_block
-        while block > needed and block * nodes > network.num_addresses - 2:
-            block //= 2
-        block = max(block, 1)
-        if block * nodes > network.num_addresses - 2 or block < min(needed, default_block):
+        block = blocks.choose(pool_name(rail), network, needed, notes)
+        if not block:
             notes.refuse(
                 "subnet-too-small",
-                f"{network} of rail {rail.name} has too few addresses for {nodes} nodes with {needed} pods each",
-                expected=f"{nodes * needed} or more",
+                f"{network} of rail {rail.name} has too few addresses for {blocks.nodes} nodes with {needed} pods each",
+                expected=f"{blocks.nodes * needed} or more",
                 seen=str(network.num_addresses - 2),
                 hint="a larger prefix in spec.network.subnets",
             )

@@ -9,7 +9,7 @@ from railwright.intent.model import Method
 from railwright.plan.defaults import number
 from railwright.plan.draft import FabricNodes
 from railwright.plan.model import AccessShare, NetworkShare, Share
-from railwright.plan.network import pools_of
+from railwright.plan.network import blocks_of, pools_of
 from railwright.plan.notes import Notes
 from railwright.plan.operands import NicNeeds
 from railwright.plan.profiles import host_device, shared, sriov
@@ -33,7 +33,9 @@ def nic_needs(fabrics: tuple[FabricNodes, ...], all_settings: tuple[Settings, ..
     return NicNeeds(all_settings, pools[Method.SHARED], pools[Method.HOST_DEVICE])
 
 
-def fabric_shares(fabric: FabricNodes, namespaces: dict[str, str], catalog: Catalog, notes: Notes) -> tuple[Share, ...]:
+def fabric_shares(
+    fabric: FabricNodes, cluster: ClusterFacts, namespaces: dict[str, str], catalog: Catalog, notes: Notes
+) -> tuple[Share, ...]:
     """Objects of one fabric alone: policies, address pools, networks."""
     settings = fabric.settings
     targets = settings.intent.workload_namespaces
@@ -41,10 +43,10 @@ def fabric_shares(fabric: FabricNodes, namespaces: dict[str, str], catalog: Cata
         notes.warn(
             "no-workload-namespace", "spec.workloadNamespaces is empty: no pod can use the rails yet", settings.name
         )
-    block = number(catalog, "per_node_block")
+    blocks = blocks_of(cluster, len(fabric.hardware), number(catalog, "per_node_block"))
     shares: list[Share] = []
     if targets:
-        shares += pools_of(settings, fabric.rails, namespaces[NETWORK_OPERATOR], len(fabric.hardware), block, notes)
+        shares += pools_of(settings, fabric.rails, namespaces[NETWORK_OPERATOR], blocks, notes)
     if settings.intent.method is Method.SRIOV:
         namespace = namespaces[SRIOV_OPERATOR]
         priority = number(catalog, "sriov_priority")

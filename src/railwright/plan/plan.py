@@ -63,7 +63,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
         ]
         shares += admission.label_shares(snapshot, fabrics, gpu, notes)
     for fabric in fabrics:
-        shares += fabric_shares(fabric, namespaces, catalog, notes)
+        shares += fabric_shares(fabric, cluster, namespaces, catalog, notes)
     shares += access_shares(fabrics, cluster)
     expected = Expected(
         cluster.platform, fabrics, tuple(shares), namespaces[NETWORK_OPERATOR], namespaces[SRIOV_OPERATOR]

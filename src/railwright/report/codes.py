@@ -56,6 +56,7 @@ REFUSALS = {
 }
 
 WARNINGS = {
+    "address-blocks-change": "A pool has no room for one more block of its size; nodes get other addresses.",
     "admitted-node-went-bad": "A node that was admitted before would be refused today; it keeps what it has.",
     "catalog-not-read": "PackageManifests could not be read, so the newest version is not known.",
     "channel-kept": "An operator that we installed stays in its channel; apply upgrades nothing by itself.",
