@@ -32,14 +32,14 @@ async def read_state(client: PlaneClient, kinds: Iterable[Kind]) -> dict[Ref, Ku
     return {ref_of(obj): _plain(obj) for kind in kinds for obj in (await client.list(kind))[0]}
 
 
-async def read_portable(client: PlaneClient, kinds: Iterable[Kind], manager: str) -> dict[str, str]:
+async def read_portable(client: PlaneClient, kinds: Iterable[Kind], manager: str) -> dict[Ref, KubeObject]:
     """
-    Read every object as text that is the same on another day: without uids, times and generated names.
+    Read every object as it is the same on another day: without uids, times and generated names.
 
     Args:
         manager: the field manager whose owned fields are part of it.
     """
-    found: dict[str, str] = {}
+    found: dict[Ref, KubeObject] = {}
     for kind in kinds:
         for obj in (await client.list(kind))[0]:
             owned = [
@@ -47,9 +47,9 @@ async def read_portable(client: PlaneClient, kinds: Iterable[Kind], manager: str
                 for entry in obj["metadata"].get("managedFields", ())
                 if entry.get("manager") == manager
             ]
-            text = _masked(json.dumps([_plain(obj), sorted(owned, key=str)], sort_keys=True), kind)
-            name = _masked(str(ref_of(obj)), kind)
-            found[name] = max(text, found.get(name, ""))
+            text = json.dumps({**_plain(obj), "owned": sorted(owned, key=str)})
+            masked: KubeObject = json.loads(_masked(text, kind))
+            found[ref_of(masked)] = masked
     return found
 
 
