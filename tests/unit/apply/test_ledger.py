@@ -99,7 +99,7 @@ async def test_an_entry_keeps_its_place_when_it_is_written_again():
 async def test_everything_is_read_back_as_it_was_written():
     cluster = FakeCluster()
     store = await a_store(cluster)
-    await store.note_fabric(EAST, "kind: RailFabric", (("n1 VFs", "4"),))
+    await store.note_fabric(EAST, "kind: RailFabric", (("n1 VFs", "4"),), subnets=("192.168.0.0/16", "fd00::/48"))
     await store.note_stage((EAST,), StageNote(STAGE, Verdict.PASS, "ready", "2026-11-30T07:00:00Z"))
     for number in range(70):
         await store.record_intention(an_entry(f"object-{number}"))
