@@ -2,34 +2,36 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from support.bed_world import FasterCluster, RecordNode, is_simulated
+from support.bed_world import FasterCluster, RecordNode, engine_of
 from support.plane import ABSENT, live_cluster
 
+from railwright.core.ids import NodeName
 from railwright.core.kinds import CATALOG_SOURCE, PACKAGE_MANIFEST
 from railwright.core.objects import Kind, KubeObject, ref_of
-from railwright.lab.controlplane.actors import Actors, FasterTime, acting
+from railwright.lab.controlplane.actors import Actors, acting
 from railwright.lab.controlplane.client import Answered, PlaneClient
 from railwright.lab.controlplane.definitions import install_definitions, named_kinds
+from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.olm import Olm, ensure_olm, running_olm
 from railwright.lab.controlplane.olm_catalog import Bundle, Channel, Package, kinds_brought, published_packages
 from railwright.lab.controlplane.plane import Plane, running_plane
 from railwright.lab.controlplane.programs import Unavailable, ensure_programs
 from railwright.lab.controlplane.seed import seed
+from railwright.ports.node import NodeAnswer
 from railwright.ports.progress import Silent
 from railwright.ports.world import World
 from railwright.simulator.engine import Engine
-from railwright.simulator.open import open_simulator
 from railwright.standins.all import STANDINS
 
 WORLD = "h200-roce"
 RELEASE = "4.20"
 """As the world's ClusterVersion says."""
 OLM_STANDIN = "catalog-operator"
-DEPLOYMENTS_FACTOR = 20.0
-"""Controllers' pods start in a second."""
+STANDINS_FACTOR = 150.0
+"""Of the stand-ins' own time: controllers are available at once."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ async def olm_cluster(folder: Path) -> AsyncIterator[OlmCluster | Unavailable]:
     assert isinstance(olm_programs, Path)
     assert isinstance(plane_programs, Path)
     packages = (*published_packages(folder, RELEASE), unplanned_package())
-    engine = is_simulated(open_simulator(WORLD).cluster).engine
+    engine = engine_of(WORLD)
     async with running_plane(plane_programs) as plane:
         client = plane.client()
         try:
@@ -107,6 +109,17 @@ async def served_kinds(client: PlaneClient) -> list[Kind]:
     return served
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """Nodes that need no MachineConfig: OLM is looked at here, and no roll-out has to be waited for."""
+
+    inner: RecordNode
+
+    async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
+        answer = await self.inner.read(node, script, timeout_s=timeout_s)
+        return replace(answer, text=answer.text.replace("memlock\t8192", "memlock\tunlimited"))
+
+
 @asynccontextmanager
 async def olm_bed(running: OlmCluster, factor: float = 1.0) -> AsyncIterator[OlmBed]:
     """Give a world to work on: stand-ins at work for everything but OLM, a clock that runs `factor` times faster."""
@@ -115,9 +128,9 @@ async def olm_bed(running: OlmCluster, factor: float = 1.0) -> AsyncIterator[Olm
     cluster = live_cluster(running.plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
         standins = [(name, react) for name, react in STANDINS if name != OLM_STANDIN]
-        actors = Actors(client, standins, running.engine.seen().devices, FasterTime(DEPLOYMENTS_FACTOR))
+        actors = Actors(client, standins, running.engine.seen().devices, FasterTime(STANDINS_FACTOR))
         async with acting(actors, await served_kinds(client)):
-            yield OlmBed(World(cluster, RecordNode(running.engine.machines, actors), time), actors, client)
+            yield OlmBed(World(cluster, _Prepared(RecordNode(running.engine.machines, actors)), time), actors, client)
     finally:
         await cluster.close()
         await client.close()

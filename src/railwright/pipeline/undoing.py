@@ -102,7 +102,9 @@ class Undoing:
         if obj is None or not entry.created:
             return
         if entry.ref.kind == kinds.SUBSCRIPTION:
-            await self._note_csv(entry, str(dig(obj, "status", "installedCSV", default="")))
+            # While OLM installs, the CSV is there already and only currentCSV names it.
+            for csv in sorted({str(dig(obj, "status", key, default="")) for key in ("installedCSV", "currentCSV")}):
+                await self._note_csv(entry, csv)
         if entry.ref.kind == kinds.NIC_CLUSTER_POLICY and dig(obj, "spec", "nvIpam"):
             self.notes.append(
                 f"{entry.ref} brought nv-ipam: its IPPool and CIDRPool definitions go with it, and every pool there is"

@@ -107,13 +107,15 @@ async def test_a_namespace_with_things_of_others_stays_and_says_why(monkeypatch)
     assert kept[0].verdict is Verdict.SKIP
 
 
-async def test_an_operator_that_others_use_stays_and_so_does_its_namespace(monkeypatch):
+@pytest.mark.parametrize("names_it", ["installedCSV", "currentCSV"])
+async def test_an_operator_that_others_use_stays_and_so_does_its_namespace(monkeypatch, names_it):
+    """Installed, or about to be: while OLM works only currentCSV names the CSV."""
     planned(monkeypatch)
     world = await applied()
     cluster = world.cluster
     namespace = "nvidia-network-operator"
     subscription = cluster.put(
-        an_object(kinds.SUBSCRIPTION, "nno", namespace, spec={"name": namespace}, status={"installedCSV": "nno.v1"}),
+        an_object(kinds.SUBSCRIPTION, "nno", namespace, spec={"name": namespace}, status={names_it: "nno.v1"}),
         "railwright",
     )
     cluster.put(an_object(kinds.CLUSTER_SERVICE_VERSION, "nno.v1", namespace), "olm")

@@ -50,9 +50,12 @@ async def network_namespace(server_port: int) -> AsyncIterator[tuple[str, ...]]:
     await _ip("netns", "add", name)
     try:
         await _ip("-n", name, "link", "set", "lo", "up")
-        listening = await _listen_in(_NAMED / name, server_port)
-        async with await asyncio.start_server(_Relay(server_port).connected, sock=listening):
-            yield ("ip", "netns", "exec", name)
+        relay = _Relay(server_port)
+        async with await asyncio.start_server(relay.connected, sock=await _listen_in(_NAMED / name, server_port)):
+            try:
+                yield ("ip", "netns", "exec", name)
+            finally:
+                await relay.end()
     finally:
         await _ip("netns", "delete", name)
 
@@ -87,22 +90,44 @@ class _Relay:
 
     def __init__(self, port: int) -> None:
         self._port = port
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until either side ends it."""
-        try:
-            there, back = await asyncio.open_connection("127.0.0.1", self._port)
-        except OSError:
-            writer.close()
-            return
-        ways = [asyncio.create_task(_pass_on(reader, back)), asyncio.create_task(_pass_on(there, writer))]
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for way in ways:
-                way.cancel()
-            writer.close()
-            back.close()
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def end(self) -> None:
+        """End every connection, and wait until all are closed."""
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with _closing(writer):
+            try:
+                there, back = await asyncio.open_connection("127.0.0.1", self._port)
+            except OSError:
+                return
+            async with _closing(back):
+                ways = [asyncio.create_task(_pass_on(reader, back)), asyncio.create_task(_pass_on(there, writer))]
+                try:
+                    await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for way in ways:
+                        way.cancel()
+                    await asyncio.gather(*ways, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,0 +1,69 @@
+"""A network namespace of its own: its one way out, and why there is none."""
+
+import asyncio
+import os
+import shutil
+
+import pytest
+from support.uncovered import record
+
+from railwright.core.errors import ClusterUnreachable
+from railwright.lab.controlplane import netns, olm
+from railwright.lab.controlplane.netns import network_namespace, why_no_namespace
+from railwright.lab.controlplane.programs import Unavailable
+from railwright.ports.progress import Silent
+
+
+def skip_without_namespaces() -> None:
+    if why_no_namespace():
+        record("OLM's network namespace", why_no_namespace())
+        pytest.skip(why_no_namespace())
+
+
+def test_without_root_or_ip_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert why_no_namespace() == "a network namespace needs root"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert "package iproute2" in why_no_namespace()
+    monkeypatch.setattr(shutil, "which", lambda _: "/sbin/ip")
+    assert why_no_namespace() == ""
+
+
+async def test_where_olm_cannot_run_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(olm, "why_no_namespace", lambda: "a network namespace needs root")
+    monkeypatch.setattr(olm, "ensure_programs", lambda *_: pytest.fail("asked for programs"))
+    expected = "OLM runs in a network namespace of its own: a network namespace needs root"
+    assert await olm.ensure_olm(Silent()) == Unavailable(expected)
+
+
+async def test_what_ip_says_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(netns.secrets, "token_hex", lambda _: "/no/such/name")
+    skip_without_namespaces()
+    with pytest.raises(ClusterUnreachable, match="ip netns add railwright-/no/such/name"):
+        async with network_namespace(1):
+            pass
+
+
+async def test_a_program_inside_reaches_the_one_server_and_nothing_else() -> None:
+    skip_without_namespaces()
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello " + await reader.readline())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with network_namespace(port) as inside:
+            script = f"exec 3<>/dev/tcp/127.0.0.1/{port}; echo you >&3; cat <&3"
+            process = await asyncio.create_subprocess_exec(
+                *inside, "bash", "-c", script, stdout=asyncio.subprocess.PIPE
+            )
+            said, _ = await process.communicate()
+            links = await asyncio.create_subprocess_exec(
+                *inside, "ip", "-brief", "link", stdout=asyncio.subprocess.PIPE
+            )
+            seen, _ = await links.communicate()
+    assert said == b"hello you\n"
+    assert [line.split()[0] for line in seen.decode().splitlines()] == ["lo"]
