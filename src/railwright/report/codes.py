@@ -6,7 +6,7 @@ REFUSALS = {
     "doca-with-secure-boot": "The DOCA driver is built on the node and unsigned; with Secure Boot it does not load.",
     "fabrics-contradict": "Two RailFabrics want different things of one shared object; both places are named.",
     "gds-needs-open-module": "GPUDirect Storage needs the open kernel modules.",
-    "gds-with-secure-boot": "GPUDirect Storage does not work with Secure Boot.",
+    "gds-with-secure-boot": "GPUDirect Storage with Secure Boot is taken not to work (inferred).",
     "gpu-driver-with-secure-boot": "The GPU driver is built on the node and unsigned; with Secure Boot it does not load.",
     "guid-pool-needs-ufm": "GUIDs from a pool need ib-kubernetes with a UFM account; there is no key for it yet.",
     "hosted-control-plane": "Hosted control planes take MachineConfigs through NodePools: not supported yet.",

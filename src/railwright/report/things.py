@@ -74,7 +74,7 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
         message = f"nothing is named {asked!r}"
         hint = f"near: {', '.join(near)}" if near else "railwright explain all lists every key and code"
         raise UsageError(message, hint=hint)
-    text += "".join(f"\n  in force: {item.value} (from {item.origin}): {item.reason}" for item in in_force)
+    text += "".join(_in_force(item) for item in in_force)
     payload: Mapping[str, Any] = {
         "asked": asked,
         "key": plain(key) if key else None,
@@ -83,6 +83,11 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
         "decisions": plain(in_force),
     }
     return Document("explanation/v1alpha1", "", simulated=False, payload=payload, text=text)
+
+
+def _in_force(item: Decision) -> str:
+    source = f"\n    source   {item.source}" if item.source else ""
+    return f"\n  in force: {item.value} (from {item.origin}): {item.reason}{source}"
 
 
 def _names() -> set[str]:
