@@ -1,0 +1,71 @@
+"""How stand-ins on a real API server keep their view straight."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from railwright.core.kinds import CONFIG_MAP
+from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.lab.controlplane.actors import Actors, acting
+from railwright.lab.controlplane.client import Answered
+from railwright.lab.controlplane.faster_time import FasterTime
+from railwright.standins.model import Objects, Write
+
+REF = Ref(CONFIG_MAP, "n", "c")
+
+
+def a_map(version: int) -> KubeObject:
+    metadata = {"name": "c", "namespace": "n", "resourceVersion": str(version)}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
+class Server:
+    """Lists one object and sends events; refuses every write with `refusal`."""
+
+    def __init__(self, events: list[tuple[str, int]], refusal: int = 422) -> None:
+        self._events = events
+        self._refusal = refusal
+        self.told = asyncio.Event()
+
+    async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
+        return [a_map(5)], "5"
+
+    async def follow(self, kind: Kind, version: str) -> AsyncGenerator[Mapping[str, Any], None]:
+        for kind_of_event, number in self._events:
+            yield {"type": kind_of_event, "object": a_map(number)}
+        self.told.set()
+        await asyncio.Event().wait()
+
+    async def merge(self, ref: Ref, patch: KubeObject, *, status: bool = False) -> dict[str, Any]:
+        raise Answered(self._refusal, "no")
+
+
+def writes_always(world: Objects, now: object) -> tuple[Write, ...]:
+    return (Write("merge", REF, {}),) if REF in world.objects else ()
+
+
+async def test_an_event_that_is_older_than_what_is_known_is_not_taken() -> None:
+    server = Server([("MODIFIED", 3)])
+    actors = Actors(server, (), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+    async with acting(actors, [CONFIG_MAP]):
+        await server.told.wait()
+        assert actors.seen().objects[REF]["metadata"]["resourceVersion"] == "5"
+
+
+async def test_what_was_deleted_is_not_seen() -> None:
+    server = Server([("DELETED", 6)])
+    actors = Actors(server, (), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+    async with acting(actors, [CONFIG_MAP]):
+        await server.told.wait()
+        assert REF not in actors.seen().objects
+
+
+async def test_a_write_that_the_server_refuses_is_told_once_and_one_that_only_came_late_is_not() -> None:
+    for code, told in ((422, 1), (409, 0)):
+        server = Server([], code)
+        actors = Actors(server, (("me", writes_always),), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+        async with acting(actors, [CONFIG_MAP]):
+            with suppress(TimeoutError):
+                await actors.at_rest(0.15)
+        assert len(actors.refused) == told
