@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -167,7 +166,7 @@ class HttpApi(ThreadingHTTPServer):
         """Answer as an API server should."""
         try:
             with self.lock:
-                found = asyncio.run(_answered(self.cluster, call))
+                found = asyncio.run(answered(self.cluster, call))
         except RailwrightError as error:
             code, details = _refusal(error)
             call.json(
@@ -193,7 +192,8 @@ class HttpApi(ThreadingHTTPServer):
         call.close_connection = True
 
 
-async def _answered(cluster: SimCluster, call: Call) -> object:
+async def answered(cluster: SimCluster, call: Call) -> object:
+    """Do what was asked; give the answer, None for a watch. Raises RailwrightError."""
     served = tuple(cluster.engine.store.served().values())
     match call.command, call.where:
         case "GET", "/version":
@@ -332,21 +332,6 @@ def http_api(saboteur: Saboteur = honest, world: str = "h200-roce") -> Iterator[
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-@dataclass
-class Once:
-    """Sabotage the first request of each path that a saboteur wants, and answer the second well."""
-
-    saboteur: Saboteur
-    seen: set[str]
-
-    def __call__(self, call: Call) -> bool:
-        key = f"{call.command} {call.path}"
-        if key in self.seen:
-            return False
-        self.seen.add(key)
-        return self.saboteur(call)
 
 
 def drip(call: Call) -> bool:
