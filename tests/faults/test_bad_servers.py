@@ -22,7 +22,6 @@ from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.verdicts import Verdict
 from railwright.intent.parse import parse_intents
 from railwright.pipeline.apply import apply_fabrics
-from railwright.pipeline.clean import clean
 from railwright.pipeline.model import ApplyRecord
 from railwright.ports.approval import Question
 from railwright.ports.cluster import Selection, Watch
@@ -335,9 +334,6 @@ async def test_a_field_that_the_server_does_not_know_is_sent_once_and_named(
         api.saboteur = honest
         assert (await applied(api)).stages[-1].verdict is Verdict.PASS
         assert state(api) == undisturbed
-        async with world_of(api) as world:
-            await clean(world, None, load_catalog(), Silent(), Yes())
-        assert not [ref for ref in state(api) if "railwright" in str(ref)]
 
 
 async def test_a_server_that_is_busy_for_ever_ends_an_apply_in_minutes_with_what_it_waits_for() -> None:
