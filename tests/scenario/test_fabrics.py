@@ -9,6 +9,7 @@ from railwright import api
 from railwright.core import kinds
 from railwright.core.ids import FabricName
 from railwright.core.objects import Ref, dig, labels_of
+from railwright.core.risk import Risk
 
 FIRST, LAST = ("enp24s0np0", "enp58s0np0"), ("enp202s0np0", "enp218s0np0")
 MACHINE = Ref(kinds.MACHINE_CONFIG, "", "99-railwright-worker")
@@ -54,6 +55,8 @@ SPELLED_ANEW = (
     "ConfigMap nvidia-network-operator/rdma-devices ",  # the configuration's text; what it means is compared apart
     "DaemonSet nvidia-network-operator/rdma-shared-dp-ds ",  # its hash
     "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config",
+    "ConfigMap railwright/",  # the ledger, with times of its own
+    "Lease ",
     "Pod ",  # made anew when the policy's selector or configuration changes
 )
 
@@ -120,6 +123,23 @@ async def test_removing_one_of_two_is_the_plan_without_it():
     await applied(world, east(), progress=heard)
     assert heard.writes == []
     assert (await api.status(world)).exit_code == 0
+
+
+async def test_removing_one_of_two_asks_for_the_reboot_that_the_changed_node_configuration_costs():
+    """The MachineConfig is shared: it stays, without the part of the one that goes."""
+
+    class No:
+        def approve(self, question):
+            return question.risk is not Risk.REBOOT
+
+    world = await settled()
+    await applied(world, east())
+    await applied(world, west())
+    config = now_is(world, MACHINE)["spec"]
+    with pytest.raises(api.Refused, match="nodes-prepared"):
+        await api.clean(world, (FabricName("west"),), approval=No())
+    assert now_is(world, MACHINE)["spec"] == config
+    assert set(subnets(world)) >= {"west-rail0", "west-rail1"}
 
 
 async def test_the_one_that_stays_keeps_its_addresses_when_the_first_goes():
