@@ -241,13 +241,21 @@ def _stages_text(plan: Plan, manifests: Manifests, changes: Changes | None) -> s
 
 
 def _fields_text(changes: Changes | None) -> str:
+    """Show each differing field with its owner; nodes that get the same labels share one line."""
     if changes is None:
         return ""
     lines: list[str] = []
+    alike: dict[tuple[str, ...], list[str]] = {}
     for _, change in changes.items:
-        if change.fields:
+        if change.node is not None:
+            alike.setdefault(tuple(_field_lines(change)), []).append(change.node)
+        elif change.fields:
             lines.append(f"  {change.action.value} {change.ref}")
             lines.extend(f"    {line}" for line in _field_lines(change))
+    for fields, nodes in alike.items():
+        if fields:
+            lines.append(f"  label {count(len(nodes), 'node')}: {_some(nodes)}")
+            lines.extend(f"    {line}" for line in fields)
     return "\n".join(["fields that change", *lines]) if lines else ""
 
 
