@@ -29,8 +29,8 @@ metadata: {name: east-west}
 spec: {method: sriov, fabric: roce, workloadNamespaces: [training]}
 """
 SEED = 20261130
-APPLY_KILLS = 5
-CLEAN_KILLS = 3
+APPLY_KILLS = 4
+CLEAN_KILLS = 2
 MOST_WRITES = 14
 """Before a kill; an apply of this fabric writes about sixty objects."""
 MAY_DIFFER = (
@@ -94,7 +94,8 @@ class Jobs:
 
 
 async def end_state(bed: Bed) -> dict[Ref, KubeObject]:
-    await bed.actors.at_rest(2)
+    with bed.time.waiting():
+        await bed.actors.at_rest(2)
     return await read_portable(bed.client, bed.kinds, FIELD_MANAGER)
 
 

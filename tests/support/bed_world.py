@@ -13,7 +13,7 @@ from railwright.adapters.transport import Transport
 from railwright.core.ids import NodeName
 from railwright.core.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
-from railwright.lab.controlplane.actors import Actors, acting
+from railwright.lab.controlplane.actors import BUSY_FACTOR, Actors, acting
 from railwright.lab.controlplane.client import Answered, PlaneClient
 from railwright.lab.controlplane.definitions import named_kinds
 from railwright.lab.controlplane.faster_time import SLICE_S, FasterTime
@@ -63,10 +63,11 @@ class _FasterWatch:
 
     async def next(self, timeout_s: float) -> tuple[Seen, ...]:
         until_s = self.time.monotonic_s() + timeout_s
-        while (left_s := until_s - self.time.monotonic_s()) > 0:
-            seen = await self.inner.next(min(left_s / self.time.factor, SLICE_S))
-            if seen:
-                return seen
+        with self.time.waiting(BUSY_FACTOR):
+            while (left_s := until_s - self.time.monotonic_s()) > 0:
+                seen = await self.inner.next(min(left_s / self.time.factor, SLICE_S))
+                if seen:
+                    return seen
         return ()
 
 
@@ -132,7 +133,8 @@ async def bed_of(plane: Plane, world_name: str, clock: Path | None = None) -> As
         actors = Actors(client, STANDINS, engine.seen().devices, time)
         async with acting(actors, served):
             await RealClock().sleep(0)
-            await actors.at_rest(AT_REST_S)
+            with time.waiting():
+                await actors.at_rest(AT_REST_S)
             world = World(cluster, RecordNode(engine.machines, actors), time)
             yield Bed(world, actors, time, client, tuple(served))
     finally:

@@ -37,9 +37,10 @@ async def left_at_rest(bed: Bed, before: Mapping[Ref, KubeObject]) -> tuple[str,
     """Give what a clean left that nobody reviewed, once operators and nodes had their time to follow."""
     bed.actors.quiet_factor = QUIET_FACTOR
     left: tuple[str, ...] = ()
-    for _ in range(REST_LIMIT_S):
-        left = unexpected(differences(before, await read_state(bed.client, bed.kinds)), LEFT)
-        if not left:
-            break
-        await RealClock().sleep(1)
+    with bed.time.waiting():
+        for _ in range(REST_LIMIT_S):
+            left = unexpected(differences(before, await read_state(bed.client, bed.kinds)), LEFT)
+            if not left:
+                break
+            await RealClock().sleep(1)
     return left

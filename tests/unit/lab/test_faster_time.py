@@ -52,3 +52,17 @@ async def test_a_wait_ends_when_its_time_has_come_by_this_clock() -> None:
     began = time.monotonic_s()
     await time.sleep(50)
     assert time.monotonic_s() - began >= 50
+
+
+async def test_it_says_that_somebody_waits_also_in_another_process(tmp_path: Path) -> None:
+    first, second = FasterTime(1, shared=tmp_path / "clock"), FasterTime(1, shared=tmp_path / "clock")
+    with second.waiting():
+        assert first.is_waited_for
+    assert not first.is_waited_for
+
+
+def test_when_nobody_waits_any_more_it_goes_on_at_the_pace_of_work() -> None:
+    time = FasterTime(150)
+    with time.waiting(4):
+        assert time.factor == 150
+    assert time.factor == 4

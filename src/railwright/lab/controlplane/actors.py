@@ -1,8 +1,8 @@
 """
 Run stand-ins on a real API server: watch what they watch, let them react, write what they answer.
 
-Their time runs faster than the clock on the wall while nothing happens: a stand-in that waits ten minutes for a driver
-waits two seconds at 300. While objects change it runs slowly, for an API server takes its time however fast ours runs.
+Their time runs faster than the clock on the wall while nothing happens and somebody waits: ten minutes for a driver are
+two seconds at 300. While somebody works it runs slowly, for an API server takes its time however fast ours runs.
 Stamps are ahead of the API server's own, never behind.
 """
 
@@ -25,7 +25,7 @@ from railwright.standins.view import KindIndex
 REACT_EVERY_S = 0.05
 """Stand-ins also act on time alone, so they are asked even when nothing was written."""
 QUIET_S = 0.2
-"""So long, by the wall, nothing changes before time runs fast."""
+"""So long, by the wall, nothing changes before time runs fast; and only while somebody waits for it."""
 BUSY_FACTOR = 4.0
 _GONE = 404
 _MOVED_ON = (_GONE, 409)
@@ -116,7 +116,7 @@ class Actors:
                     await self._write(name, write)
                 # A world at rest must not keep watches and the pipeline from their turn.
                 await asyncio.sleep(0)
-            quiet = monotonic() - self._changed_at > QUIET_S
+            quiet = self._time.is_waited_for and monotonic() - self._changed_at > QUIET_S
             self._time.run_at(self.quiet_factor if quiet else BUSY_FACTOR)
             await asyncio.sleep(REACT_EVERY_S)
 
