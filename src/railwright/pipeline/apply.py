@@ -12,7 +12,7 @@ from railwright.apply.stage import apply as apply_stage
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
 from railwright.core.errors import ClusterError, StageError, UsageError
-from railwright.core.ids import StageName
+from railwright.core.ids import NodeName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.intent.model import Intent
@@ -21,7 +21,7 @@ from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.prepare import prepare
 from railwright.pipeline.refusals import not_confirmed, refused
-from railwright.pipeline.runs import Run, risk_question, runs_of, stage_changes, take_over_question
+from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question
 from railwright.pipeline.undo_order import undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.unwanted import removal_question, unwanted
@@ -51,6 +51,8 @@ class _Job:
     records: list[StageRecord] = field(default_factory=list)
     refusals: tuple[Refusal, ...] = ()
     refused_nodes: dict[str, Refusal] = field(default_factory=dict)
+    touched: dict[NodeName, str] = field(default_factory=dict)
+    """Nodes that went through a stage of their batch in this apply, and the batch."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -135,7 +137,10 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
             if all(run.batch is None for run in runs[:done]):
                 runs = runs_of(prepared.plan, until)
         run = runs[done]
-        record = _skipped(job, run, prepared.plan) or await _one_run(job, run, prepared)
+        record = _stopped(job, run, prepared.plan) or _skipped(job, run, prepared.plan)
+        if record is None:
+            record = await _one_run(job, run, prepared)
+            job.touched |= dict.fromkeys(nodes_of(run, prepared.plan) if run.batch else (), run.batch_name)
         await _note(job, run, record, prepared.plan)
         if record.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
             return
@@ -220,6 +225,21 @@ def _ask(job: _Job, run: Run, changes: StageChanges, prepared: Prepared) -> None
             raise not_confirmed(question.what, tuple(record.stage for record in job.records if record.writes))
 
 
+def _stopped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
+    """
+    Give the record of a run that must not begin; None when it may.
+
+    A node that went bad after its batch began is what the others would become: a canary is there to be believed.
+    """
+    admitted = set(plan.admitted)
+    lost = [node for node in job.touched if node not in admitted]
+    if not lost:
+        return None
+    why = {node.node: node.reason for node in plan.nodes}
+    named = "; ".join(f"{node} (batch {job.touched[node]}): {why.get(node, 'it is gone')}" for node in lost)
+    return _not_run(job, run, Verdict.FAIL, f"not begun, for a node went bad after its batch began: {named}")
+
+
 def _skipped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
     """Give the record of a run that has nothing to do; None when it has."""
     stage = plan.stage(run.stage)
@@ -231,8 +251,12 @@ def _skipped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
         reason = f"none of its nodes is admitted any more: {', '.join(run.batch.nodes)}"
     else:
         return None
+    return _not_run(job, run, Verdict.SKIP, reason)
+
+
+def _not_run(job: _Job, run: Run, verdict: Verdict, reason: str) -> StageRecord:
     now = to_stamp(job.world.clock.now())
-    return StageRecord(run.stage, run.batch_name, Verdict.SKIP, reason, "", now, now, 0.0, 0.0)
+    return StageRecord(run.stage, run.batch_name, verdict, reason, "", now, now, 0.0, 0.0)
 
 
 def _name_refused_nodes(job: _Job, plan: Plan) -> None:
