@@ -60,6 +60,7 @@ def _is_of_one_run(ref: Ref, path: tuple[str, ...]) -> bool:
         path[:2] in {("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "ownerReferences")}
         or (ref.kind == SUBSCRIPTION and path[0] == "status")
         or path[-1] in {"lastUpdated", "nvidia.network-operator.revision"}
+        or path[-1].endswith("Time")
     )
 
 

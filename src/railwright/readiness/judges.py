@@ -53,7 +53,6 @@ JUDGES: Mapping[Kind, Judge] = {
 }
 
 _NIC_NAMESPACE = "nvidia-network-operator"
-_GPU_NAMESPACE = "nvidia-gpu-operator"
 Wanted = tuple[Kind, str, str]
 """Kind, namespace ("" for all, OWN for the object's), labels as on a command line."""
 
@@ -86,8 +85,8 @@ COMPANIONS: Mapping[Kind, tuple[Wanted, ...]] = {
     kinds.NIC_CLUSTER_POLICY: ((kinds.DAEMON_SET, "", nic.STATE_LABEL), (kinds.POD, _NIC_NAMESPACE, ""), _NODES),
     kinds.CLUSTER_POLICY: (
         (kinds.CLUSTER_POLICY, "", ""),
-        (kinds.DAEMON_SET, _GPU_NAMESPACE, ""),
-        (kinds.POD, _GPU_NAMESPACE, ""),
+        (kinds.DAEMON_SET, "", gpu.DRIVER_LABEL),
+        (kinds.POD, "", gpu.DRIVER_LABEL),
         (kinds.NVIDIA_DRIVER, "", ""),
         _NODES,
     ),

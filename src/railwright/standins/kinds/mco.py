@@ -62,7 +62,10 @@ def _pool(world: Objects, pool: KubeObject, now: datetime) -> list[Write]:
     paused = bool(dig(pool, "spec", "paused", default=False))
     for node in busy:
         writes += _finish(node, now)
-    waiting = [node for node in members if node not in done and node not in busy]
+    unmarked = [node for node in members if not _mark(node, CURRENT)]
+    for node in unmarked:
+        writes += merge(node, {"metadata": {"annotations": {CURRENT: name, DESIRED: name, STATE: "Done"}}})
+    waiting = [node for node in members if node not in done and node not in busy and node not in unmarked]
     if waiting and not busy and not paused:
         writes += _begin(waiting[0], name, now)
     return [*writes, *_report(pool, wanted, members, done, paused=paused, now=now)]
@@ -123,9 +126,7 @@ def _mark(node: KubeObject, key: str) -> str:
 
 
 def _begin(node: KubeObject, name: str, now: datetime) -> list[Write]:
-    if not _mark(node, CURRENT):
-        marks = {CURRENT: name, DESIRED: name, STATE: "Done"}
-        return [*merge(node, {"metadata": {"annotations": marks}})]
+    """Drain a node, and take it down; one that has just joined needs none of it (it boots with the newest config)."""
     marks = {DESIRED: name, STATE: "Working"}
     change = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
     return [*merge(node, change), *set_status(node, {"conditions": _ready_condition("False", "KubeletNotReady", now)})]
