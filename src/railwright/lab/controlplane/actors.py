@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 from railwright.core.ids import NodeName
-from railwright.core.objects import Kind, KubeObject, Ref, ref_of
+from railwright.core.objects import Kind, KubeObject, Ref, dig, ref_of
 from railwright.lab.controlplane.client import Answered, PlaneClient
 from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.standins.model import NodeDevices, Objects, React, Write
@@ -83,7 +83,6 @@ class Actors:
 
     def _take(self, event: Mapping[str, Any]) -> bool:
         """Take one event of a watch; False when the stream has to start again."""
-        self._changed_at = monotonic()
         if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
             return False
         obj = event["object"]
@@ -96,12 +95,16 @@ class Actors:
     def _remember(self, ref: Ref, obj: KubeObject) -> None:
         """Take an object, unless a newer version of it is known: answers and events overtake each other."""
         known = self._objects.get(ref)
-        if known is None or _version(known) <= _version(obj):
-            self._objects[ref] = obj
+        if known is not None and _version(known) > _version(obj):
+            return
+        self._objects[ref] = obj
+        if known is None or _content(known) != _content(obj):
+            self._changed_at = monotonic()
 
     def _forget(self, ref: Ref) -> None:
         if ref in self._objects:
             del self._objects[ref]
+            self._changed_at = monotonic()
 
     async def at_rest(self, seconds: float) -> None:
         """Wait until everything is followed and nothing has changed for so long, by the wall."""
@@ -143,6 +146,11 @@ class Actors:
                 return None
             case _:
                 return await self._client.merge(write.ref, write.body, status=write.verb == "status")
+
+
+def _content(obj: KubeObject) -> tuple[Any, ...]:
+    """What counts as a change: not annotations, which hold the heartbeats of whoever holds a lease."""
+    return dig(obj, "metadata", "labels"), {key: value for key, value in obj.items() if key != "metadata"}
 
 
 def _version(obj: KubeObject) -> int:
