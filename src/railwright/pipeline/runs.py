@@ -87,7 +87,7 @@ def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: boo
         batch=run.batch_name,
         nodes=nodes,
         changes=tuple(change for change in prepared.changes.of_stage(run.stage) if _is_for(change, run, reached)),
-        gated=tuple(item.ref for item in items if item.node is None),
+        gated=(*(item.ref for item in items if item.node is None), *_adopted(run.stage, plan)),
         expectations=tuple(item for item in stage.expectations if _concerns(item, run, reached)),
         approvals=_approvals(run.stage, plan),
         fabrics=tuple(fabric.name for fabric in plan.fabrics),
@@ -111,6 +111,15 @@ def _is_for(change: Change, run: Run, reached: set[NodeName]) -> bool:
 def _concerns(expectation: Expectation, run: Run, reached: set[NodeName]) -> bool:
     node = getattr(expectation, "node", None)
     return node is None or run.batch is None or node in reached
+
+
+def _adopted(stage: StageName, plan: Plan) -> tuple[Ref, ...]:
+    """Subscriptions of others that we build on: nothing of them is written, and they have to be installed all the same."""
+    return tuple(
+        Ref(kinds.SUBSCRIPTION, share.namespace, share.subscription)
+        for share in plan.shares
+        if isinstance(share, OperatorShare) and share.stage == stage and share.adopted
+    )
 
 
 def _approvals(stage: StageName, plan: Plan) -> tuple[CsvApproval, ...]:

@@ -58,6 +58,14 @@ def _operator(
         )
         return None
     if found and not is_ours(found[0]):
+        if not groups:
+            notes.refuse(
+                "operator-group-missing",
+                f"namespace {namespace} has a Subscription for {entry.package} and no OperatorGroup: OLM installs "
+                "nothing there, and writes nothing about it",
+                hint=f"make an OperatorGroup with spec.targetNamespaces [{namespace}], or delete the Subscription",
+            )
+            return None
         return _adopted(entry, found[0], namespace, bool(groups), snapshot, notes)
     targets = dig(groups[0], "spec", "targetNamespaces", default=[]) if groups else [namespace]
     if groups and list(targets) != [namespace]:

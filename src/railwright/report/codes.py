@@ -25,6 +25,7 @@ REFUSALS = {
     "node-without-hardware": "A node that was asked for has no GPU or no ConnectX port.",
     "nv-ipam-takes-one-family": "A pool of nv-ipam has one subnet; dual stack needs whereabouts.",
     "operator-group-has-other-targets": "The namespace's OperatorGroup is for other namespaces than the operator supports.",
+    "operator-group-missing": "A Subscription in a namespace without OperatorGroup: OLM installs nothing there, and says nothing.",
     "operator-groups-collide": "Two OperatorGroups in one namespace: OLM installs nothing there, and says nothing.",
     "operator-subscribed-twice": "Two Subscriptions for one package: OLM resolves neither.",
     "operators-missing": "Plain Kubernetes without NVIDIA's two operators; railwright does not install them there.",

@@ -55,6 +55,12 @@ def test_every_batch_goes_through_the_middle_stages_before_the_next_one_begins()
     assert runs[-2].earlier == (NODES[0],)
 
 
+def test_an_operator_of_others_has_to_be_installed_too():
+    shares = (an_operator("a"), an_operator("b", adopted=True))
+    stage = changes_of(Run(OPERATORS_INSTALLED, 1, 5), replace(a_plan(EAST), shares=shares))
+    assert [(ref.kind.kind, ref.name) for ref in stage.gated] == [("Subscription", "b")]
+
+
 def test_only_csvs_that_we_install_and_that_wait_for_us_are_approved():
     shares = (
         an_operator("a"),

@@ -44,7 +44,8 @@ def test_a_foreign_nic_policy_keeps_its_selector():
 
 
 def test_a_subscription_that_is_there_is_adopted():
-    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (a_subscription("my-nfd"),)), CATALOG)
+    group = an_object(kinds.OPERATOR_GROUP, "theirs", "openshift-nfd", spec={"targetNamespaces": ["openshift-nfd"]})
+    made = plan((an_intent(),), a_cluster(two_nodes().nodes, (a_subscription("my-nfd"), group)), CATALOG)
     nfd = next(share for share in made.shares if isinstance(share, m.OperatorShare) and share.package == "nfd")
     assert nfd.adopted
     assert nfd.subscription == "my-nfd"

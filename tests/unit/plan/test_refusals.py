@@ -163,6 +163,7 @@ def test_a_wish_that_cannot_be_met_is_refused(code, wish):
             "operator-groups-collide",
             tuple(an_object(kinds.OPERATOR_GROUP, name, "openshift-nfd") for name in ("one", "two")),
         ),
+        ("operator-group-missing", (a_subscription("nfd"),)),
         ("operator-group-has-other-targets", (an_object(kinds.OPERATOR_GROUP, "all", "openshift-nfd", spec={}),)),
         ("second-nfd", tuple(an_object(kinds.NODE_FEATURE_DISCOVERY, n, "openshift-nfd") for n in ("one", "two"))),
         ("nic-policy-misnamed", (an_object(kinds.NIC_CLUSTER_POLICY, "other", spec={}),)),
