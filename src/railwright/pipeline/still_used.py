@@ -30,6 +30,7 @@ _PACKAGE_KINDS: Mapping[str, tuple[Kind, ...]] = {
 """What each operator serves. Source: their CSVs (docs/sources.md)."""
 
 _STATEFUL_SET = Kind("apps/v1", "StatefulSet")
+_CRON_JOB = Kind("batch/v1", "CronJob")
 _VOLUME_CLAIM = Kind("v1", "PersistentVolumeClaim")
 _INHABITANTS = (
     kinds.POD,
@@ -37,6 +38,7 @@ _INHABITANTS = (
     kinds.DAEMON_SET,
     _STATEFUL_SET,
     kinds.JOB,
+    _CRON_JOB,
     _VOLUME_CLAIM,
     kinds.SUBSCRIPTION,
     kinds.NETWORK_ATTACHMENT_DEFINITION,
@@ -47,7 +49,7 @@ _INHABITANTS = (
     kinds.NV_IPAM_CIDR_POOL,
     kinds.NODE_FEATURE_DISCOVERY,
 )
-_DATA_KINDS = (kinds.CONFIG_MAP, kinds.SECRET)
+_DATA_KINDS = (kinds.CONFIG_MAP, kinds.SECRET, Kind("v1", "Service"))
 _GIVEN_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
 """Every namespace gets these from the platform."""
 _GIVEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "kubernetes.io/dockercfg")
@@ -71,6 +73,9 @@ async def why_kept(entry: LedgerEntry, world: World, going: frozenset[Ref]) -> s
         return await users_of_pools(world, going)
     if entry.ref.kind == kinds.SUBSCRIPTION:
         return await _users_of_operator(entry.ref, world, going)
+    if entry.ref.kind == kinds.SRIOV_OPERATOR_CONFIG:
+        # Without it the operator takes its daemons from every node, those of other policies too.
+        return _words("it serves", await _users_of_package("sriov-network-operator", world, going | {entry.ref}))
     if entry.ref.kind == kinds.OPERATOR_GROUP:
         users = await _others(world, Selection(kinds.SUBSCRIPTION, entry.ref.namespace), going)
         return _words("it serves", users)
@@ -94,27 +99,33 @@ async def users_of_pools(world: World, going: frozenset[Ref]) -> str:
 async def _users_of_operator(ref: Ref, world: World, going: frozenset[Ref]) -> str:
     subscription = await _first(world, Selection(ref.kind, ref.namespace, name=ref.name))
     package = str(dig(subscription or {}, "spec", "name", default=""))
+    return _words("its operator is needed by", await _users_of_package(package, world, going))
+
+
+async def _users_of_package(package: str, world: World, going: frozenset[Ref]) -> list[Ref]:
     users: list[Ref] = []
     for kind in _PACKAGE_KINDS.get(package, ()):
         users += await _others(world, Selection(kind), going)
-    return _words("its operator is needed by", users)
+    return users
 
 
 async def _inhabitants(namespace: str, world: World, going: frozenset[Ref]) -> str:
     is_operators = any(ref.namespace == namespace and ref.kind == kinds.SUBSCRIPTION for ref in going)
     found: list[Ref] = []
     for kind in _INHABITANTS if is_operators else (*_INHABITANTS, *_DATA_KINDS):
-        found += await _others(world, Selection(kind, namespace), going)
+        # A pod may be a part of something that we never heard of (PyTorchJob, RayCluster): it is work all the same.
+        also_parts = kind == kinds.POD and not is_operators
+        found += await _others(world, Selection(kind, namespace), going, also_parts=also_parts)
     return _words("it holds", found)
 
 
-async def _others(world: World, selection: Selection, going: frozenset[Ref]) -> list[Ref]:
-    """List objects that are nobody's part, not on their way out, and not given by the platform."""
+async def _others(world: World, selection: Selection, going: frozenset[Ref], *, also_parts: bool = False) -> list[Ref]:
+    """List objects that are nobody's part (unless asked for), not on their way out, and not given by the platform."""
     return [
         ref_of(obj)
         for obj in await _list(world, selection)
         if ref_of(obj) not in going | _NO_USE
-        and not dig(obj, "metadata", "ownerReferences")
+        and (also_parts or not dig(obj, "metadata", "ownerReferences"))
         and not dig(obj, "metadata", "deletionTimestamp")
         and not _is_given(obj)
     ]
