@@ -72,11 +72,23 @@ class Writer:
             live = await self._read(change.ref)
             current = self._compared_again(change, live)
             try:
-                return await self._write_once(current, live)
+                written = await self._write_once(current, live)
+                return self._with_receipt(written, live) if attempt > 1 else written
             except WriteConflict as error:
                 if owned_by_others(error) or attempt == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _with_receipt(self, written: Written, live: KubeObject | None) -> Written:
+        """
+        Give a receipt for an object that is as wanted only after a conflict.
+
+        The conflict may have been with our own write, whose answer was lost: what a status says may be older than it.
+        """
+        if written.receipt is not None or live is None:
+            return written
+        generation = int(dig(live, "metadata", "generation", default=0))
+        return Written(receipt=Receipt(_version(live), generation, self._clock.now(), changed=True))
 
     async def _read(self, ref: Ref) -> KubeObject | None:
         try:

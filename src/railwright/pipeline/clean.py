@@ -131,7 +131,9 @@ def _entries_to_undo(ledger: Ledger, rest: Prepared | None) -> tuple[LedgerEntry
 
 def _check_uplinks(entries: tuple[LedgerEntry, ...], before: Prepared) -> None:
     """
-    Refuse to take a driver or VFs from a node whose own traffic goes through them by now.
+    Refuse to take a driver or VFs from a node whose own traffic goes through them by now, or may, for all we can see.
+
+    A node that is not Ready does not hold clean up: it may be the driver that cut it off.
 
     Raises:
         Refused: naming nodes and paths.
@@ -143,7 +145,7 @@ def _check_uplinks(entries: tuple[LedgerEntry, ...], before: Prepared) -> None:
         for node in before.plan.nodes
         if node.was_admitted or node.admitted
         for refusal in node.refused
-        if "uplink" in refusal.code
+        if "uplink" in refusal.code or refusal.code == "node-not-read"
     ]
     if cut:
         raise refused(cut)

@@ -70,7 +70,7 @@ def test_every_equally_good_route_counts_and_a_longer_prefix_wins():
     assert default_routes(routes, 6) == ()
 
 
-@pytest.mark.parametrize("line", ["unicast", "\\", "10.1.0.0/99 dev ens1"])
+@pytest.mark.parametrize("line", ["unicast", "\\", "10.1.0.0/99 dev ens1", "default nhid 12 proto bgp"])
 def test_a_route_that_is_none_is_named(line):
     routes, unseen = parse_routes(a_record("route4_tables", line))
     assert (routes, len(unseen)) == ((), 1)

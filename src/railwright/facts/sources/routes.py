@@ -87,7 +87,11 @@ def _of_any_table(words: list[str]) -> list[Route]:
     if words[0] == "unicast":
         words = words[1:]
     network = ipaddress.IPv4Network("0.0.0.0/0" if words[0] == "default" else words[0], strict=False)
-    return [Route(network, NetDevice(words[at + 1])) for at, word in enumerate(words[:-1]) if word == "dev"]
+    found = [Route(network, NetDevice(words[at + 1])) for at, word in enumerate(words[:-1]) if word == "dev"]
+    if not found:
+        message = f"names no device: {' '.join(words)}"
+        raise ValueError(message)
+    return found
 
 
 def routes_to(address: ipaddress.IPv4Address | ipaddress.IPv6Address, routes: tuple[Route, ...]) -> tuple[Route, ...]:
