@@ -15,7 +15,11 @@ from railwright.core.objects import FIELD_MANAGER
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.processes import free_ports
 
-pytestmark = pytest.mark.bed
+pytestmark = [
+    pytest.mark.bed,
+    # The stand-ins' fifty watches leave sockets to the garbage collector when they are cancelled: their noise, not ours.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
 metadata: {name: east-west}
