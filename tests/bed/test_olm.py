@@ -29,7 +29,7 @@ from railwright.ports.progress import Event, Note, StageEnded
 
 pytestmark = [
     pytest.mark.bed,
-    # A watch that is cancelled while it connects leaves its socket to the garbage collector: seen at a load of 9.
+    # At a load of 9 three client sockets were left to the garbage collector; who opened them is not known yet.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 STAGE = api.StageName("operators-installed")
