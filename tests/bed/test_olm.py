@@ -190,7 +190,7 @@ async def test_a_channel_that_no_catalog_offers_is_refused(running: OlmCluster) 
 async def test_a_channel_that_went_is_said_and_a_foreign_operator_is_not_approved(running: OlmCluster) -> None:
     """A PackageManifest may be older than its catalog; OLM resolves all Subscriptions of a namespace together."""
     manifest = Ref(kinds.PACKAGE_MANIFEST, "openshift-marketplace", "sriov-network-operator")
-    async with olm_bed(running, factor=3.0) as bed:
+    async with olm_bed(running) as bed:
         offered = next(obj for obj in await listed(bed, manifest.kind) if ref_of(obj) == manifest)
         gone = {**offered["status"]["channels"][0], "name": "gone"}
         await bed.client.merge(manifest, {"status": {"channels": [*offered["status"]["channels"], gone]}}, status=True)
