@@ -216,6 +216,7 @@ class StageTiming:
         expected_s: usual time of one run of it (for the middle stages: one batch).
         limit_s: when it is given up.
         hold_s: for how long the gate's answer must stay the same.
+        one_node_at_a_time: both times are for one node, and nodes go one after the other.
     """
 
     stage: str
@@ -224,6 +225,7 @@ class StageTiming:
     hold_s: float
     source: str
     date: str
+    one_node_at_a_time: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from railwright.core.ids import FabricName, NodeName
 from railwright.facts.model import NodeFacts, Snapshot
 from railwright.plan.draft import FabricNodes
+from railwright.plan.expectations import GPU_RESOURCE
 from railwright.plan.model import (
     ADMITTED,
     Batch,
@@ -16,6 +17,7 @@ from railwright.plan.model import (
     NodePlan,
     Reach,
     Share,
+    SriovConfigShare,
     fabric_label,
     group_label,
 )
@@ -106,9 +108,9 @@ def label_shares(
     first = FabricName(fabrics[0].settings.name)
     for item in sorted(snapshot.nodes, key=lambda node: node.name):
         outside = item.name not in admitted and _may_have_gpus(item) and not _was_admitted(item, fabrics)
-        if outside and _GPU_RUNS not in item.labels:
+        if outside and not _gpu_operands_run(item):
             shares.append(NodeLabelShare(item.name, {OPERANDS: "false"}, first, held_back=True))
-        elif outside and _GPU_RUNS in item.labels:
+        elif outside:
             notes.warn(
                 "gpu-operands-run-elsewhere",
                 f"{item.name} is not in a fabric and runs GPU operands already: the ClusterPolicy reaches it",
@@ -130,8 +132,21 @@ def _kept(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], notes: Notes) ->
     return shares
 
 
+def _gpu_operands_run(node: NodeFacts) -> bool:
+    """Whether GPU operands run on a node, or may: their label alone says little, for it outlives the operator."""
+    if _GPU_RUNS not in node.labels:
+        return False
+    driver = node.hardware.nvidia_driver if node.hardware is not None else ""
+    return not node.ready or bool(driver) or node.allocatable.get(GPU_RESOURCE, 0) > 0
+
+
 def _may_have_gpus(node: NodeFacts) -> bool:
     return bool(node.hardware.gpus) if node.hardware is not None else not node.is_control_plane
+
+
+def _is_open(share: SriovConfigShare) -> bool:
+    """Whether a configuration of ours lets the SR-IOV daemon come to nodes of no fabric."""
+    return not share.adopted and ADMITTED not in share.daemon_node_selector.values()
 
 
 def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[Share, ...]) -> tuple[Reach, ...]:
@@ -155,6 +170,10 @@ def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[
             outside = sorted(set(pool) - admitted)
             how = f"{len(outside)} of them are in no fabric: {', '.join(outside[:8])}" if outside else ""
             found.append(Reach(f"MachineConfig {share.name} reboots pool {share.pool}", tuple(sorted(pool)), how))
+        elif isinstance(share, SriovConfigShare) and _is_open(share):
+            nodes = tuple(node.name for node in snapshot.nodes if node.name in with_nic and node.is_worker)
+            how = "one selector holds no labels of two fabrics; it makes VFs only where a policy selects a node"
+            found.append(Reach("the SR-IOV config daemon runs on workers with a ConnectX port", nodes, how))
         elif isinstance(share, NicPolicyShare) and share.adopted and policy is not None:
             nodes = tuple(node.name for node in snapshot.nodes if node.name in with_nic and selects(policy, node))
             what = "the NicClusterPolicy that is there has its own selector"

@@ -36,6 +36,10 @@ class Expected:
     shares: tuple[m.Share, ...]
     nic_namespace: str
     sriov_namespace: str
+    pool_nodes: int
+    """Nodes of the largest pool that is rolled out, one node at a time."""
+    batch_nodes: int
+    """Nodes of the largest batch."""
 
     @property
     def has_olm(self) -> bool:

@@ -9,7 +9,15 @@ from railwright.core.objects import KubeObject, Ref, dig
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform, PoolFacts
 from railwright.intent.model import Method, NicDriver
 from railwright.plan.draft import FabricNodes
-from railwright.plan.model import ADMITTED, HostNetworkShare, KubeletShare, MachineFile, MachineShare, fabric_label
+from railwright.plan.model import (
+    ADMITTED,
+    HostNetworkShare,
+    KubeletShare,
+    MachineFile,
+    MachineShare,
+    Share,
+    fabric_label,
+)
 from railwright.plan.notes import Notes
 
 _IRDMA = "irdma"
@@ -134,6 +142,12 @@ def _parts(
             "Linux, drivers/net/macvlan.c, macvlan_change_mtu (read 2026-11-30)",
             file=MachineFile(path, _READABLE, rules),
         )
+
+
+def largest_roll_out(shares: Iterable[Share], cluster: ClusterFacts) -> int:
+    """Count the nodes of the largest pool that gets something of ours; 1 where none does."""
+    pools = {share.pool for share in shares if isinstance(share, MachineShare | KubeletShare)}
+    return max((len(pool.nodes) for pool in cluster.pools if pool.name in pools), default=1)
 
 
 def _holds(live: KubeObject | None, path: str) -> bool:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from railwright.core.ids import NodeName
+from railwright.core.ids import FabricName, NodeName
 from railwright.facts.model import NicPort, NodeFacts, NodeHardware, Snapshot, Topology
 from railwright.intent.model import Intent, NodeSelection
+from railwright.plan.model import ADMITTED, fabric_label
 from railwright.plan.notes import Notes
 
 CONNECTX_VENDOR = "15b3"
@@ -61,10 +62,13 @@ def select(intent: Intent, snapshot: Snapshot, notes: Notes) -> tuple[tuple[Sele
             )
             continue
         lacks = _lacks(hardware)
-        if lacks and not explicit:
+        was_admitted = node.labels.get(fabric_label(FabricName(intent.name))) == ADMITTED
+        if lacks and not explicit and not was_admitted:
             others[node.name] = lacks
         elif lacks:
-            notes.refuse("node-without-hardware", f"{node.name} was asked for and has {lacks}", node=node.name)
+            # Forgotten, what an admitted node uses would count as no longer wanted, and be removed from under it.
+            before = "was asked for" if explicit else "was admitted before"
+            notes.refuse("node-without-hardware", f"{node.name} {before} and has {lacks}", node=node.name)
         else:
             reason = "asked for" if explicit else _has(hardware)
             selected.append(Selected(node, hardware, reason))

@@ -4,7 +4,7 @@ from railwright.catalog.model import Catalog
 from railwright.core.ids import FabricName
 from railwright.core.kinds import NAMESPACE
 from railwright.core.objects import Ref
-from railwright.facts.model import ClusterFacts
+from railwright.facts.model import ClusterFacts, Platform
 from railwright.intent.model import Method
 from railwright.plan.defaults import number
 from railwright.plan.draft import FabricNodes
@@ -80,7 +80,7 @@ def access_shares(fabrics: tuple[FabricNodes, ...], cluster: ClusterFacts) -> tu
             namespace=namespace,
             create_namespace=Ref(NAMESPACE, "", namespace) not in cluster.objects,
             service_account="rdma",
-            scc="railwright-rdma",
+            scc="railwright-rdma" if cluster.platform is Platform.OPENSHIFT else "",
             fabrics=tuple(names),
         )
         for namespace, names in sorted(users.items())

@@ -10,7 +10,7 @@ from railwright.plan.draft import FabricNodes
 from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
 from railwright.plan.fabrics import Drafts, draft_fabrics
-from railwright.plan.machine import machine_shares
+from railwright.plan.machine import largest_roll_out, machine_shares
 from railwright.plan.model import Basis, FabricPlan, Plan, Share
 from railwright.plan.notes import Notes
 from railwright.plan.objects import NETWORK_OPERATOR, SRIOV_OPERATOR, access_shares, fabric_shares, nic_needs
@@ -65,8 +65,15 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     for fabric in fabrics:
         shares += fabric_shares(fabric, cluster, namespaces, catalog, notes)
     shares += access_shares(fabrics, cluster)
+    batches = admission.batches(fabrics)
     expected = Expected(
-        cluster.platform, fabrics, tuple(shares), namespaces[NETWORK_OPERATOR], namespaces[SRIOV_OPERATOR]
+        platform=cluster.platform,
+        fabrics=fabrics,
+        shares=tuple(shares),
+        nic_namespace=namespaces[NETWORK_OPERATOR],
+        sriov_namespace=namespaces[SRIOV_OPERATOR],
+        pool_nodes=largest_roll_out(shares, cluster),
+        batch_nodes=max((len(batch.nodes) for batch in batches), default=1),
     )
     nodes = admission.node_plans(snapshot, fabrics, drafts.selected, drafts.left_out, notes)
     _refuse_empty(fabrics, snapshot, notes)
@@ -76,7 +83,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
         stages=stages(expected, catalog),
         shares=tuple(shares),
         nodes=nodes,
-        batches=admission.batches(fabrics),
+        batches=batches,
         other_ports=drafts.other_ports,
         reaches=admission.reaches(snapshot, fabrics, tuple(shares)),
         decisions=tuple(notes.decisions),

@@ -122,13 +122,14 @@ def stages(expected: Expected, catalog: Catalog) -> tuple[m.StagePlan, ...]:
     for row in TABLE:
         timing = catalog.stage(row.name)
         skip = row.applies(expected)
+        turns = (expected.batch_nodes if row.per_batch else expected.pool_nodes) if timing.one_node_at_a_time else 1
         found.append(
             m.StagePlan(
                 name=row.name,
                 gate=row.gate,
                 risk=Risk.NONE if skip else row.risk(expected),
-                expected_s=timing.expected_s,
-                limit_s=timing.limit_s,
+                expected_s=timing.expected_s * turns,
+                limit_s=timing.limit_s * turns,
                 hold_s=timing.hold_s,
                 undo=row.undo,
                 per_batch=row.per_batch,
