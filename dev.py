@@ -144,7 +144,7 @@ def test() -> int:
 ALWAYS_UNCOVERED = (
     "kubelets, Multus, CNI and device plugins: played by stand-ins that follow recordings of the real ones",
     "NVIDIA Network Operator and NVIDIA GPU Operator: played by stand-ins that follow recordings of the real ones",
-    "OLM, the SR-IOV operator and NFD: played by stand-ins; the real ones are not wired in yet",
+    "the SR-IOV operator and NFD: played by stand-ins; the real ones are not wired in yet (OLM is: tests/bed/test_olm.py)",
     "GPUs, ConnectX NICs, RDMA traffic: no hardware, and verify is not built yet",
 )
 

@@ -52,7 +52,7 @@ def test_a_subscription_that_is_there_is_adopted():
 
 
 def test_gpu_operands_that_run_are_not_taken_away():
-    snapshot = _second_labelled({"nvidia.com/gpu.deploy.driver": "true"})
+    snapshot = _second_labelled({"nvidia.com/gpu.deploy.driver": "true"}, nvidia_driver="open 580.95.05")
     made = plan((an_intent(nodes=NodeSelection(names=("worker-0",))),), snapshot, CATALOG)
     assert not any(isinstance(share, m.NodeLabelShare) and share.held_back for share in made.shares)
     assert "gpu-operands-run-elsewhere" in {warning.code for warning in made.warnings}

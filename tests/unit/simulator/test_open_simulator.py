@@ -1,6 +1,5 @@
 """Specifications, worlds, state files."""
 
-
 import pytest
 from unit.simulator.walk import allocatable, an_object, install_operators
 
