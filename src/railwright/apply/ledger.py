@@ -26,13 +26,16 @@ from railwright.apply.retry import retried
 from railwright.apply.stamps import to_stamp
 from railwright.changes.taken import merge_taken
 from railwright.core import kinds
-from railwright.core.errors import NotFound, WriteConflict
+from railwright.core.errors import ClusterBusy, NotFound, WriteConflict
 from railwright.core.ids import FabricName, StageName
 from railwright.core.objects import KubeObject, Ref, dig, labels_of, ref_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
 
 NAMESPACE_REF = Ref(kinds.NAMESPACE, "", LEDGER_NAMESPACE)
+
+_TERMINATING_LIMIT_S = 60.0
+"""A namespace with a few ConfigMaps goes within seconds; a clean waits for it too, unless it was interrupted."""
 
 _SHARD_SIZE_BYTES = 512 * 1024
 """Half of what etcd takes; an entry that holds a long text of before may come on top."""
@@ -110,8 +113,17 @@ class LedgerStore:
             )
 
     async def _ensure_namespace(self) -> KubeObject:
+        """Give the namespace; one that a clean just deleted is waited out, since nothing can be made in it."""
+        until_s = self._clock.monotonic_s() + _TERMINATING_LIMIT_S
         try:
-            return await retried(lambda: self._cluster.get(NAMESPACE_REF), self._clock)
+            while True:
+                namespace = await retried(lambda: self._cluster.get(NAMESPACE_REF), self._clock)
+                if not dig(namespace, "metadata", "deletionTimestamp"):
+                    return namespace
+                if self._clock.monotonic_s() > until_s:
+                    message = f"{NAMESPACE_REF} is being deleted, and still there after {_TERMINATING_LIMIT_S:.0f} s"
+                    raise ClusterBusy(message, hint=f"oc get namespace {LEDGER_NAMESPACE} -o yaml says what holds it")
+                await self._clock.sleep(1.0)
         except NotFound:
             # The label is the intention: whoever finds it knows that we made the namespace.
             namespace = {

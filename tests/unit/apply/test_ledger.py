@@ -9,7 +9,7 @@ from railwright.apply.ledger_text import entry_key, entry_to_text, text_to_entry
 from railwright.apply.model import LedgerEntry, StageNote
 from railwright.changes.model import MISSING, TakenField
 from railwright.core import kinds
-from railwright.core.errors import ClusterError, ClusterUnreachable, WriteConflict
+from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable, WriteConflict
 from railwright.core.ids import FabricName, StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
@@ -229,3 +229,33 @@ async def test_a_ledger_that_was_killed_while_it_was_made_is_gone_on_with():
         store = await a_store(cluster)
         await store.record_intention(an_entry())
         assert {ref.name for ref in (await a_store(cluster)).ledger.entries} == {"railwright", "a"}, number
+
+
+class _Going(FakeCluster):
+    """The ledger's namespace is being deleted, and is gone after `goes_after_s`."""
+
+    goes_after_s = 5.0
+
+    async def get(self, ref):
+        went = self.clock.monotonic_s() >= self.goes_after_s
+        if ref == NAMESPACE_REF and not went:
+            return {
+                **an_object(kinds.NAMESPACE, "railwright"),
+                "metadata": {"name": "railwright", "deletionTimestamp": "x"},
+            }
+        return await super().get(ref)
+
+
+async def test_a_ledger_that_a_clean_just_deleted_is_waited_out():
+    cluster = _Going()
+    store = await a_store(cluster)
+    await store.record_intention(an_entry())
+    assert cluster.clock.monotonic_s() >= 5
+    assert NAMESPACE_REF in (await store.load()).entries
+
+
+async def test_a_ledger_that_never_goes_is_an_error_with_the_next_step():
+    cluster = _Going()
+    cluster.goes_after_s = 1e9
+    with pytest.raises(ClusterBusy, match="being deleted"):
+        await LedgerStore(cluster, cluster.clock).open()
