@@ -69,7 +69,8 @@ QUESTIONS = {
     "rendered": "rendered",
     "accepted": "accepted by a real API server",
     "applied": "applied and removed with stand-ins",
-    "operators": "with the real operators",
+    "olm": "operators installed by real OLM",
+    "operators": "with the real operators at work",
     "bytes": "bytes moved between pods",
     "gpu": "GPU memory on hardware",
 }
