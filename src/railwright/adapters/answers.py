@@ -129,7 +129,7 @@ def _forbidden(answer: Answer, status: Mapping[str, Any], message: str, asked: A
         resource = f"{rights['resource']}.{rights['group']}" if rights["group"] else rights["resource"]
         return PermissionMissing(
             f"{asked.what}: {rights['user']} may not {rights['verb']} {resource} {where}",
-            hint="railwright explain --rbac COMMAND prints the role that is needed",
+            hint="ask for a role that holds this verb on this resource",
             context=found,
         )
     if "is being terminated" in message:

@@ -183,7 +183,7 @@ def _readme(
         "Apply the folders in order, each after the gate Job of the one before has completed:\n"
         + "\n".join(f"  oc apply --server-side -k {name}" for name in names),
         "With Argo CD point an Application at this folder: sync waves and gate Jobs keep the same order.",
-        "The gate Jobs read the API server only. `railwright status` and `railwright verify` look into the nodes.",
+        "The gate Jobs read the API server only. `railwright status` looks into the nodes too.",
     ]
     if any(item.ref.kind == kinds.SUBSCRIPTION for item in manifests.items):
         paragraphs.append(

@@ -180,6 +180,7 @@ def _clean_text(record: CleanRecord) -> str:
         if item.verdict is not Verdict.PASS or item.action == "keep"
     ]
     left = [f"{item.ref}: {_change(field)}" for item in record.objects for field in item.left]
+    interrupted = "interrupted: what is left is in the ledger; run railwright clean again to go on"
     return _join(
         [
             f"clean of {', '.join(record.fabrics) or 'nothing'}"
@@ -189,6 +190,7 @@ def _clean_text(record: CleanRecord) -> str:
             _lines("no longer holds our value, so it was left", left),
             _lines("can't be put back (whole in -o json)", (_cut(line) for line in record.cannot_be_restored)),
             _lines("notes", record.notes),
+            interrupted if record.interrupted else "",
         ]
     )
 

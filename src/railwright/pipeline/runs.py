@@ -14,7 +14,7 @@ from railwright.core.ids import NodeName, StageName
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.pipeline.model import Prepared
-from railwright.plan.model import Batch, Expectation, MachineShare, OperatorShare, Plan, StagePlan
+from railwright.plan.model import NIC_DRIVER_READY, Batch, Expectation, MachineShare, OperatorShare, Plan, StagePlan
 from railwright.ports.approval import Question
 
 
@@ -151,16 +151,38 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     Returns:
         None when the run writes nothing, or risks nothing.
     """
-    if stage.risk is Risk.NONE or not has_writes(changes):
+    risk = _risk_of(run, stage, prepared.plan)
+    if risk is Risk.NONE or not has_writes(changes):
         return None
     batch = f", batch {run.batch_name}" if run.batch_name else ""
+    nodes = _reached(changes, prepared.plan)
     return Question(
-        risk=stage.risk,
+        risk=risk,
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
-        nodes=changes.nodes,
+        nodes=nodes,
         expected_s=stage.expected_s,
-        details=pods_on(changes.nodes, prepared),
+        details=pods_on(nodes, prepared),
     )
+
+
+def _risk_of(run: Run, stage: StagePlan, plan: Plan) -> Risk:
+    """
+    Give the worst that a run may do to its nodes.
+
+    Labels admit a batch's nodes to every later stage of the batch: VFs, and with them reboots, follow from them alone.
+    """
+    if run.batch is None or stage.name != NIC_DRIVER_READY:
+        return stage.risk
+    risks = [item.risk for item in plan.stages if item.per_batch and item.applies]
+    return max(risks, key=lambda risk: risk.rank)
+
+
+def _reached(changes: StageChanges, plan: Plan) -> tuple[NodeName, ...]:
+    """Name the nodes that a run may disturb: its own, and for a ClusterPolicy every node that no selector holds back."""
+    if not any(_writes(change) and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
+        return changes.nodes
+    reached = {node for reach in plan.reaches if "ClusterPolicy" in reach.what for node in reach.nodes}
+    return tuple(sorted({*changes.nodes, *reached}))
 
 
 def take_over_question(run: Run, changes: StageChanges) -> Question | None:

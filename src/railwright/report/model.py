@@ -1,7 +1,7 @@
 """The Document: one result, ready for any format."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from railwright.core.version import __version__
@@ -19,6 +19,7 @@ class Document:
         payload: JSON-ready; its keys stand beside the envelope's.
         text: the same for people.
         exit_code: of the command that gives it.
+        is_yaml: the text is YAML that people pipe on: what is said around it must be a comment.
     """
 
     schema: str
@@ -27,7 +28,7 @@ class Document:
     payload: Mapping[str, Any]
     text: str = ""
     exit_code: int = 0
-    context: Mapping[str, str] = field(default_factory=dict)
+    is_yaml: bool = False
 
     def as_data(self) -> dict[str, Any]:
         """The envelope with the payload's keys beside it."""

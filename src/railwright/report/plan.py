@@ -236,7 +236,8 @@ def _stages_text(plan: Plan, manifests: Manifests, changes: Changes | None) -> s
         does = ", ".join(f"{number} {action}" for action, number in actions.items()) or "nothing to write"
         runs = len(plan.batches) if stage.per_batch else 1
         time = duration(stage.expected_s) + (f" x {runs}" if runs > 1 else "")
-        rows.append((stage.name, stage.risk.value, time, does, stage.gate))
+        idle = changes is not None and all(change.action is Action.UNCHANGED for _, change in changes.items)
+        rows.append((stage.name, "-" if idle else stage.risk.value, "-" if idle else time, does, stage.gate))
     return "stages\n" + table(("stage", "risk", "expected", "objects", "gate"), rows)
 
 

@@ -24,7 +24,9 @@ def workload_document(plan: Plan, made: Workload) -> Document:
         "notes": list(made.notes),
         "environment": plain(made.environment),
     }
-    return Document("workload/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, workload_text(made))
+    return Document(
+        "workload/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, workload_text(made), is_yaml=True
+    )
 
 
 def images_document(plan: Plan, found: ImageList) -> Document:
@@ -37,7 +39,7 @@ def images_document(plan: Plan, found: ImageList) -> Document:
     comments = "".join(f"# {note}\n" for note in found.notes)
     listed = "".join(f"#   {item.reference}  ({item.needed_by})\n" for item in found.items)
     text = f"{comments}# images:\n{listed}" + "---\n".join(to_yaml(obj) for obj in found.objects)
-    return Document("images/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, text)
+    return Document("images/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, text, is_yaml=True)
 
 
 def files_document(plan: Plan, files: tuple[File, ...], folder: str) -> Document:

@@ -188,7 +188,7 @@ class SimCluster:
         group = ref.kind.group
         raise PermissionMissing(
             f'cannot {verb} resource "{served.plural}" in API group "{group}"{where}',
-            hint="railwright explain --rbac apply",
+            hint="ask for a role that holds this verb on this resource",
             context={"verb": verb, "resource": served.plural, "group": group, "namespace": ref.namespace},
         )
 
