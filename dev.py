@@ -5,6 +5,7 @@ What `make` runs: own environment, checks, tests, benchmarks, generated pages. S
     demo     the main job on the embedded simulated cluster
     check    format, lint, types, import contracts, generated pages: what must hold on every commit
     test     everything that can run here; ends with a list of what was not covered, and why
+    soak     the long tests: jobs killed between writes on the real API server
     bench    the figures of benchmarks/
     docs     write the generated pages again
     golden   write the golden files again; read the difference before you commit it
@@ -34,6 +35,7 @@ def main(arguments: list[str]) -> int:
         "demo": demo,
         "check": check,
         "test": test,
+        "soak": soak,
         "bench": bench,
         "docs": docs,
         "golden": golden,
@@ -142,11 +144,18 @@ def test() -> int:
 
 
 ALWAYS_UNCOVERED = (
+    "jobs killed by SIGKILL between writes on the real API server: make soak (on the simulator they are covered)",
     "kubelets, Multus, CNI and device plugins: played by stand-ins that follow recordings of the real ones",
     "NVIDIA Network Operator and NVIDIA GPU Operator: played by stand-ins that follow recordings of the real ones",
     "the SR-IOV operator and NFD: played by stand-ins; the real ones are not wired in yet (OLM is: tests/bed/test_olm.py)",
     "GPUs, ConnectX NICs, RDMA traffic: no hardware, and verify is not built yet",
 )
+
+
+def soak() -> int:
+    """Run the long tests."""
+    environment(development=True)
+    return subprocess.call([BIN / "python", "-m", "pytest", "-m", "soak"], cwd=ROOT)
 
 
 def bench() -> int:

@@ -23,6 +23,7 @@ from railwright.lab.controlplane.plane import Plane
 
 pytestmark = [
     pytest.mark.bed,
+    pytest.mark.soak,
     # The stand-ins' fifty watches leave sockets to the garbage collector when they are cancelled: their noise, not ours.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
