@@ -75,9 +75,11 @@ def dig(value: Any, *path: str | int, default: Any = None) -> Any:
 
 def labels_of(obj: KubeObject) -> Mapping[str, str]:
     """Labels of an object; empty when it has none."""
-    return dig(obj, "metadata", "labels", default={})  # type: ignore[no-any-return]
+    found: Mapping[str, str] = dig(obj, "metadata", "labels", default={})
+    return found
 
 
 def annotations_of(obj: KubeObject) -> Mapping[str, str]:
     """Annotations of an object; empty when it has none."""
-    return dig(obj, "metadata", "annotations", default={})  # type: ignore[no-any-return]
+    found: Mapping[str, str] = dig(obj, "metadata", "annotations", default={})
+    return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from railwright.simulator.kinds import KUBERNETES, MACHINE_CONFIG_KINDS, OPENSHIFT
 from railwright.simulator.worlds.adopted import adopted_phases, helm_phases
@@ -58,12 +59,12 @@ def _gb200() -> Draft:
 
 
 def _vanilla() -> Draft:
-    system = {
+    system: dict[str, Any] = {
         "os_image": "Ubuntu 24.04.3 LTS",
         "kernel": "6.8.0-87-generic",
         "os_release": ('NAME="Ubuntu"', "ID=ubuntu", 'VERSION_ID="24.04"'),
     }
-    machines = tuple(replace(item, **system) for item in (control_plane(0), worker(0), worker(1)))  # type: ignore[arg-type]
+    machines = tuple(replace(item, **system) for item in (control_plane(0), worker(0), worker(1)))
     phases = (Phase("kubeadm", kubernetes(machines)), *helm_phases())
     return Draft(machines, phases, KUBERNETES, silent=_NO_OLM, troubles=frozenset({"nfd-upstream"}))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from railwright.core.ids import NodeName
 from railwright.core.kinds import CLUSTER_POLICY, DAEMON_SET
 from railwright.core.objects import KubeObject, dig, labels_of
 from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
@@ -273,7 +274,7 @@ def _product_labels(world: Objects, namespace: str) -> list[Write]:
     writes: list[Write] = []
     for pod in pods_of(world, discovery) if discovery is not None else ():
         node = next((node for node in nodes(world) if name_of(node) == node_of(pod)), None)
-        count = world.devices.get(node_of(pod))  # type: ignore[call-overload]
+        count = world.devices.get(NodeName(node_of(pod)))
         if node is not None and count is not None and is_pod_ready(pod):
             wanted = {
                 "nvidia.com/gpu.product": "NVIDIA-H200",
