@@ -213,6 +213,8 @@ def test_an_interrupted_apply_says_so_and_goes_on_where_it_stopped(
     number: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["apply", "-f", "good.yaml", "--yes", "-o", "json", "--cluster", "sim:h200-roce@state.json"]
+    # A run in the background of a shell inherits an ignored SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with monkeypatch.context() as patched:
         patched.setattr("railwright.cli.apply.progress", at_write(number, lambda: signal.raise_signal(signal.SIGINT)))
         assert main(command) == 130
