@@ -342,6 +342,6 @@ async def test_a_server_that_is_busy_for_ever_ends_an_apply_in_minutes_with_what
 
     with http_api(busy_with_subscriptions) as api:
         began_s = api.cluster.engine.elapsed_s
-        with pytest.raises(ClusterBusy, match="apply Subscription .*shutting down"):
+        with pytest.raises(ClusterBusy, match=r"apply Subscription .*shutting down"):
             await applied(api)
         assert api.cluster.engine.elapsed_s - began_s < 3600
