@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from railwright.core.kinds import CONFIG_MAP
+from railwright.core.kinds import CONFIG_MAP, SECRET
 from railwright.core.objects import Kind, KubeObject, Ref
-from railwright.lab.controlplane.actors import Actors, acting
+from railwright.lab.controlplane.actors import REACT_EVERY_S, Actors, acting
 from railwright.lab.controlplane.client import Answered
 from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.standins.model import Objects, Write
@@ -69,3 +69,34 @@ async def test_a_write_that_the_server_refuses_is_told_once_and_one_that_only_ca
             with suppress(TimeoutError):
                 await actors.at_rest(0.15)
         assert len(actors.refused) == told
+
+
+class SlowSecrets(Server):
+    """Lists its secrets last, when `let_go` is set."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.let_go = asyncio.Event()
+
+    async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
+        if kind == SECRET:
+            await self.let_go.wait()
+            return [], "5"
+        return await super().list(kind)
+
+
+async def test_no_stand_in_acts_on_a_world_that_it_has_seen_half_of() -> None:
+    server = SlowSecrets()
+    asked = asyncio.Event()
+
+    def ask(world: Objects, now: object) -> tuple[Write, ...]:
+        asked.set()
+        return ()
+
+    actors = Actors(server, (("me", ask),), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+    async with acting(actors, [CONFIG_MAP, SECRET]):
+        await server.told.wait()
+        await asyncio.sleep(3 * REACT_EVERY_S)
+        assert not asked.is_set()
+        server.let_go.set()
+        await asked.wait()

@@ -112,7 +112,9 @@ class Actors:
             await asyncio.sleep(REACT_EVERY_S)
 
     async def act(self) -> None:
-        """Let every stand-in react, again and again, until cancelled."""
+        """Let every stand-in react, again and again, until cancelled; none acts on a world it has seen half of."""
+        while self._unlisted:  # noqa: ASYNC110 - lists come from several tasks
+            await asyncio.sleep(REACT_EVERY_S)
         while True:
             for name, react in self._standins:
                 for write in react(self.seen(), self._time.now()):
