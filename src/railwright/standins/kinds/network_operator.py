@@ -169,12 +169,18 @@ def _set_ready(item: KubeObject) -> bool:
     return bool(desired and desired == status.get("numberAvailable") == status.get("updatedNumberScheduled"))
 
 
+def _without_owner(item: KubeObject) -> KubeObject:
+    """Leave the owner out, whose uid differs from one cluster to the next: what is rendered is the same."""
+    metadata = {key: value for key, value in item["metadata"].items() if key != "ownerReferences"}
+    return {**item, "metadata": metadata}
+
+
 def _converge(world: Objects, namespace: str, policy: KubeObject, state: str, wanted: list[KubeObject]) -> list[Write]:
     """Create what is missing, change what was rendered anew, delete what is not wanted; leave hand edits alone."""
     writes: list[Write] = []
     keep: set[Ref] = set()
     for item in wanted:
-        revision = short_hash(item)
+        revision = short_hash(_without_owner(item))
         item["metadata"].setdefault("annotations", {})["nvidia.network-operator.revision"] = revision
         item["metadata"].setdefault("labels", {})[STATE_LABEL] = state
         keep.add(ref_of(item))
