@@ -4,9 +4,56 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from railwright.core.ids import NetDevice, NodeName, PciAddress, RdmaDevice
+from railwright.core.ids import NetDevice, NodeName, PciAddress
 from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.facts.device_model import Gid, Gpu, LinkLayer, NetDeviceFacts, NicPort
+from railwright.facts.node_model import (
+    Chassis,
+    ContainerRuntime,
+    DataDirect,
+    HugePages,
+    IommuState,
+    NodeSystem,
+    NumaNode,
+    PciBridge,
+    Processor,
+)
+from railwright.facts.pod_model import ContainerFacts, EventFacts, LogRef, PodFacts
 from railwright.ports.cluster import ServedKind
+
+__all__ = [
+    "Carried",
+    "Chassis",
+    "ClusterFacts",
+    "ContainerFacts",
+    "ContainerRuntime",
+    "DataDirect",
+    "Distance",
+    "EventFacts",
+    "Gid",
+    "Gpu",
+    "HugePages",
+    "IommuState",
+    "LinkLayer",
+    "LogRef",
+    "NetDeviceFacts",
+    "NicPort",
+    "NodeFacts",
+    "NodeHardware",
+    "NodeSystem",
+    "NumaNode",
+    "PackageChannel",
+    "PackageFacts",
+    "PciBridge",
+    "Platform",
+    "PodFacts",
+    "PoolFacts",
+    "Processor",
+    "Scope",
+    "Snapshot",
+    "Topology",
+    "Unseen",
+]
 
 
 class Platform(StrEnum):
@@ -25,14 +72,6 @@ class Topology(StrEnum):
     SINGLE_NODE = "single-node"
     HOSTED = "hosted"
     """The control plane is elsewhere (HyperShift)."""
-    UNKNOWN = "unknown"
-
-
-class LinkLayer(StrEnum):
-    """What a port speaks; a DOWN port with an unknown layer is UNKNOWN, never guessed."""
-
-    ETHERNET = "ethernet"
-    INFINIBAND = "infiniband"
     UNKNOWN = "unknown"
 
 
@@ -65,95 +104,6 @@ class Unseen:
 
     what: str
     why: str
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """One GPU; seen in PCI config space, so a driver is not needed."""
-
-    pci: PciAddress
-    device_id: str
-    """Four hex digits: "2335"."""
-    pci_path: tuple[PciAddress, ...]
-    """Bridges from the root port down, the device itself last."""
-    root: str
-    """The host bridge: "pci0000:16"."""
-    numa: int | None
-    driver: str
-    """Bound kernel driver; empty when none is."""
-
-
-@dataclass(frozen=True)
-class Gid:
-    """One entry of a port's GID table."""
-
-    index: int
-    gid: str
-    type: str
-    """"RoCE v1", "RoCE v2" or "IB"."""
-    netdev: NetDevice | None
-
-
-@dataclass(frozen=True)
-class NicPort:
-    """One port of a NIC: a physical function, or a virtual one when `parent` is set."""
-
-    pci: PciAddress
-    vendor_id: str
-    """Four hex digits: "15b3"."""
-    device_id: str
-    pci_path: tuple[PciAddress, ...]
-    root: str
-    numa: int | None
-    driver: str
-    netdev: NetDevice | None
-    rdma: RdmaDevice | None
-    rdma_port: int
-    """Port number of the RDMA device, 1 for almost every NIC."""
-    link_layer: LinkLayer
-    state: str
-    """"ACTIVE", "DOWN", "INIT", "ARMED"; "" when there is no RDMA device."""
-    carrier: bool | None
-    """Physical link; None when the kernel does not say."""
-    rate_gbps: float | None
-    """Link rate, 10**9 bit/s."""
-    mtu_bytes: int | None
-    """MTU of the netdev."""
-    address: str
-    """MAC, or the IPoIB hardware address."""
-    node_guid: str
-    lid: int | None
-    sm_lid: int | None
-    gids: tuple[Gid, ...] = ()
-    sriov_total_vfs: int = 0
-    sriov_vfs: int = 0
-    parent: PciAddress | None = None
-    ip_addresses: tuple[str, ...] = ()
-    """With prefix length: "10.0.0.3/24"."""
-    firmware: str = ""
-    psid: str = ""
-    link_speed_gts: float | None = None
-    link_width_lanes: int | None = None
-    max_link_speed_gts: float | None = None
-    max_link_width_lanes: int | None = None
-
-
-@dataclass(frozen=True)
-class NetDeviceFacts:
-    """One network device of the node."""
-
-    name: NetDevice
-    arp_type: int
-    """1 Ethernet, 32 InfiniBand."""
-    pci: PciAddress | None
-    master: NetDevice | None
-    lowers: tuple[NetDevice, ...]
-    mtu_bytes: int
-    operstate: str
-    address: str
-    ip_addresses: tuple[str, ...]
-    kind: str
-    """"vlan", "bond", "bridge", "openvswitch", "macvlan", "team", "ipoib", ...; empty for plain hardware."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +160,20 @@ class NodeHardware:
     mlx5_driver: str
     """Version of an out-of-tree mlx5_core; "" for the kernel's own or none."""
     unseen: tuple[Unseen, ...] = ()
+    bridges: tuple[PciBridge, ...] = ()
+    """Every bridge above a GPU, a NIC or a Data Direct function, by PCI address."""
+    data_direct: tuple[DataDirect, ...] = ()
+    iommu: IommuState = field(default_factory=IommuState)
+    processor: Processor = field(default_factory=Processor)
+    numa_nodes: tuple[NumaNode, ...] = ()
+    huge_pages: tuple[HugePages, ...] = ()
+    chassis: Chassis = field(default_factory=Chassis)
+    runtime: ContainerRuntime = field(default_factory=ContainerRuntime)
+    system: NodeSystem = field(default_factory=NodeSystem)
+
+    def bridge(self, pci: PciAddress) -> PciBridge | None:
+        """Find a bridge by its address."""
+        return next((bridge for bridge in self.bridges if bridge.pci == pci), None)
 
 
 @dataclass(frozen=True)
@@ -259,22 +223,6 @@ class PackageFacts:
 
 
 @dataclass(frozen=True)
-class PodFacts:
-    """One pod that matters: it uses GPUs or rails, or it belongs to an operator."""
-
-    namespace: str
-    name: str
-    node: NodeName | None
-    phase: str
-    owner: str
-    """"DaemonSet/x" of the controller; empty for a bare pod."""
-    requests: Mapping[str, int]
-    """Extended resources it asks for."""
-    networks: str
-    """Its k8s.v1.cni.cncf.io/networks annotation."""
-
-
-@dataclass(frozen=True)
 class PoolFacts:
     """One MachineConfigPool."""
 
@@ -319,6 +267,10 @@ class ClusterFacts:
     """Namespaces, OLM objects, custom resources of the four operators, DaemonSets and ConfigMaps of their
     namespaces, NADs, SCCs, MachineConfigs that matter, our ledger: whole objects."""
     unseen: tuple[Unseen, ...] = ()
+    events: tuple[EventFacts, ...] = ()
+    """Of the operators' namespaces and of the pods in `pods`, oldest first; read when Scope.events asks."""
+    logs: Mapping[LogRef, str] = field(default_factory=dict)
+    """Ends of the logs of the operators' pods; read when Scope.logs asks."""
 
     def serves(self, kind: Kind) -> bool:
         """Whether the API server serves this kind."""
@@ -355,9 +307,16 @@ class Scope:
         hardware: whether to read the inside of nodes.
         node_timeout_s: deadline for each node.
         parallel_nodes: how many nodes are read at once.
+        events: whether to read events.
+        logs: whether to read the logs of the operators' pods: those that are not ready or have restarted, and one
+            healthy one a DaemonSet; with the log before a crash.
+        log_limit_bytes: of each log only the end, at most so much.
     """
 
     nodes: tuple[NodeName, ...] = ()
     hardware: bool = True
     node_timeout_s: float = 30.0
     parallel_nodes: int = 16
+    events: bool = False
+    logs: bool = False
+    log_limit_bytes: int = 64 * 1024
