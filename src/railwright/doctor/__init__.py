@@ -1,6 +1,7 @@
 """
-`diagnose(Snapshot, Catalog, Plan or None) -> tuple[Finding, ...]`: what is wrong, the evidence, the cause, the fix.
+`diagnose(Snapshot, Catalog, Plan or None) -> Diagnosis`: what is wrong, the evidence, the cause, the remedy.
 
-Owns: rules, one file an area.
-Must not: collect, or write. Not begun yet.
+Owns: rules, one file an area (`rules/`), listed in `registry.py`; rules on pasted text (`text/`); the order of
+findings by cause.
+Must not: collect, wait or write; a remedy is text and an object patch, which pipeline turns into changes.
 """

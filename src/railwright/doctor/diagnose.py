@@ -1,0 +1,77 @@
+"""The one function of this package: ask every rule, then order what they say by cause."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import RuleId
+from railwright.doctor.causes import by_cause
+from railwright.doctor.model import Diagnosis, Finding, Rule, Unknown
+from railwright.doctor.registry import RULES
+from railwright.doctor.seen import Seen
+from railwright.facts.model import Snapshot
+from railwright.plan.model import Plan
+
+
+def diagnose(
+    snapshot: Snapshot,
+    catalog: Catalog,
+    plan: Plan | None = None,
+    *,
+    only: Collection[RuleId] = (),
+    skip: Collection[RuleId] = (),
+    rules: tuple[Rule, ...] = RULES,
+) -> Diagnosis:
+    """
+    Say what is wrong, why, and what to do.
+
+    Args:
+        plan: what is wanted; None judges what is there by itself.
+        only: ask only these rules; empty asks all.
+        skip: leave these out.
+    """
+    asked = tuple(rule for rule in rules if (not only or rule.info.name in only) and rule.info.name not in skip)
+    return ask(asked, Seen(snapshot, catalog, plan))
+
+
+def ask(rules: Iterable[Rule], seen: Seen) -> Diagnosis:
+    """Ask some rules about what was seen."""
+    findings: list[Finding] = []
+    unknown: list[Unknown] = []
+    passed: list[RuleId] = []
+    for rule in rules:
+        answers = _answers(rule, seen)
+        found = [item for item in answers if isinstance(item, Finding)]
+        findings += found
+        unknown += [item for item in answers if isinstance(item, Unknown)]
+        if not answers:
+            passed.append(rule.info.name)
+    return ordered(tuple(findings), tuple(unknown), tuple(passed))
+
+
+def ordered(findings: tuple[Finding, ...], unknown: tuple[Unknown, ...], passed: tuple[RuleId, ...]) -> Diagnosis:
+    """Put findings of any origin into a Diagnosis: named, causes first."""
+    return Diagnosis(by_cause(_named(findings)), unknown, passed)
+
+
+def _answers(rule: Rule, seen: Seen) -> tuple[Finding | Unknown, ...]:
+    """Ask one rule; it is not run when something that it needs is missing altogether."""
+    lacks: list[Unknown] = []
+    for need in rule.info.needs:
+        lack = need.lack(seen)
+        if lack is not None:
+            lacks.append(Unknown(rule.info.name, need.missing, lack.why, need.how, lack.nodes))
+    if any(not item.nodes for item in lacks):
+        return tuple(lacks)
+    return (*lacks, *rule.judge(seen))
+
+
+def _named(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Give every finding its key: rule, what it is about, and a number where that is not enough."""
+    counts: dict[str, int] = {}
+    named = []
+    for finding in findings:
+        stem = "/".join((finding.rule, *finding.about[:1]))
+        counts[stem] = counts.get(stem, 0) + 1
+        named.append(replace(finding, key=stem if counts[stem] == 1 else f"{stem}#{counts[stem]}"))
+    return tuple(named)

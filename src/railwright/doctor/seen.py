@@ -1,0 +1,85 @@
+"""Everything that was seen, indexed once, so that no rule walks through all of it for each of its questions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import NodeName
+from railwright.core.objects import Kind, KubeObject, Ref, dig
+from railwright.facts.model import ClusterFacts, NodeFacts, NodeHardware, PodFacts, Snapshot
+from railwright.facts.nodes import selects
+from railwright.plan.model import Plan
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a rule judges: facts, what is known beforehand, and what is planned (None when nobody wants anything)."""
+
+    snapshot: Snapshot
+    catalog: Catalog
+    plan: Plan | None
+
+    @property
+    def cluster(self) -> ClusterFacts:
+        """What the API server says."""
+        return self.snapshot.cluster
+
+    @property
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """Every node."""
+        return self.snapshot.nodes
+
+    @cached_property
+    def node_by_name(self) -> Mapping[NodeName, NodeFacts]:
+        """Nodes by name."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def inside(self) -> Mapping[NodeName, NodeHardware]:
+        """Nodes whose inside was read, and what was seen there."""
+        return {node.name: node.hardware for node in self.nodes if node.hardware is not None}
+
+    @cached_property
+    def _by_kind(self) -> Mapping[Kind, tuple[KubeObject, ...]]:
+        found: dict[Kind, list[KubeObject]] = defaultdict(list)
+        for ref in sorted(self.cluster.objects):
+            found[ref.kind].append(self.cluster.objects[ref])
+        return {kind: tuple(objects) for kind, objects in found.items()}
+
+    def of_kind(self, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
+        """Objects of one kind, sorted by reference; `namespace` None for every namespace."""
+        found = self._by_kind.get(kind, ())
+        if namespace is None:
+            return found
+        return tuple(obj for obj in found if dig(obj, "metadata", "namespace", default="") == namespace)
+
+    def get(self, kind: Kind, name: str, namespace: str = "") -> KubeObject | None:
+        """Find one object."""
+        return self.cluster.objects.get(Ref(kind, namespace, name))
+
+    @cached_property
+    def pods_by_node(self) -> Mapping[NodeName, tuple[PodFacts, ...]]:
+        """Pods that matter, by node; those without a node are left out."""
+        found: dict[NodeName, list[PodFacts]] = defaultdict(list)
+        for pod in self.cluster.pods:
+            if pod.node is not None:
+                found[pod.node].append(pod)
+        return {node: tuple(pods) for node, pods in found.items()}
+
+    def selected(self, labels: Mapping[str, str]) -> tuple[NodeFacts, ...]:
+        """Nodes that carry all of these labels (a nodeSelector); every node for none."""
+        return tuple(node for node in self.nodes if labels.items() <= node.labels.items())
+
+    def matching(self, selector: KubeObject) -> tuple[NodeFacts, ...]:
+        """Nodes that a LabelSelector selects; none for an empty one."""
+        return tuple(node for node in self.nodes if selects(selector, node.labels))
+
+    def unseen_of(self, names: Iterable[str]) -> str:
+        """Say why one of these could not be seen: a kind ("Pod"), or one object; empty when all were."""
+        wanted = tuple(names)
+        for item in self.cluster.unseen:
+            if any(item.what == name or item.what.startswith(f"{name} ") for name in wanted):
+                return f"{item.what}: {item.why}"
+        return ""
