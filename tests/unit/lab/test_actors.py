@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from railwright.adapters.clock import RealClock
 from railwright.core.kinds import CONFIG_MAP, SECRET
 from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.lab.controlplane.actors import REACT_EVERY_S, Actors, acting
@@ -96,7 +97,7 @@ async def test_no_stand_in_acts_on_a_world_that_it_has_seen_half_of() -> None:
     actors = Actors(server, (("me", ask),), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
     async with acting(actors, [CONFIG_MAP, SECRET]):
         await server.told.wait()
-        await asyncio.sleep(3 * REACT_EVERY_S)
+        await RealClock().sleep(3 * REACT_EVERY_S)
         assert not asked.is_set()
         server.let_go.set()
         await asked.wait()

@@ -1,6 +1,10 @@
 """What the control plane decides before anything is started."""
 
+import os
+import select
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import pytest
 from railwright.core.errors import ClusterUnreachable
 from railwright.core.kinds import CLUSTER_POLICY, CONFIG_MAP, NETWORK_ATTACHMENT_DEFINITION, NODE
 from railwright.core.objects import dig
-from railwright.lab.controlplane import programs
+from railwright.lab.controlplane import leash, programs
 from railwright.lab.controlplane.definitions import (
     MARK,
     named_kinds,
@@ -19,9 +23,11 @@ from railwright.lab.controlplane.definitions import (
 )
 from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.processes import free_ports, must_run, start, stop
-from railwright.lab.controlplane.programs import PROGRAMS, RECIPE, Unavailable, cache_folder, ensure_programs
+from railwright.lab.controlplane.programs import PROGRAMS, RECIPE, Files, Unavailable, cache_folder, ensure_programs
 from railwright.lab.controlplane.seed import without_servers_own
 from railwright.ports.progress import Silent
+
+ENDS_WITHIN_S = 10
 
 
 def test_the_cache_is_named_by_the_recipe_and_follows_the_environment() -> None:
@@ -53,6 +59,22 @@ async def test_a_build_that_fails_says_what_go_said(tmp_path: Path, monkeypatch:
     assert await ensure_programs(Silent()) == Unavailable("etcd could not be built: no such module")
 
 
+async def test_a_folder_that_a_program_reads_is_copied_out_of_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "module"
+    (module / "bindata").mkdir(parents=True)
+    (module / "bindata" / "manifest.yaml").write_text("kind: DaemonSet\n")
+    go = tmp_path / "go"
+    go.write_text(f'#!/bin/sh\necho downloading >&2; echo \'{{"Dir": "{module}"}}\'\n')
+    go.chmod(0o755)
+    monkeypatch.setenv("RAILWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shutil, "which", lambda _: str(go))
+    folder = await ensure_programs(Silent(), (Files("etcd", "bindata", "example.org/operator"),))
+    assert isinstance(folder, Path)
+    assert (folder / "bindata" / "manifest.yaml").read_text() == "kind: DaemonSet\n"
+
+
 async def test_programs_that_are_there_are_not_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAILWRIGHT_CACHE", str(tmp_path))
     folder = cache_folder({"RAILWRIGHT_CACHE": str(tmp_path)}, tmp_path)
@@ -77,6 +99,47 @@ async def test_stopping_ends_what_runs_and_nothing_else(tmp_path: Path) -> None:
     assert running[1].process.returncode is None
     await stop(running)
     assert running[1].process.returncode is not None
+
+
+STARTS_AND_WAITS = """
+import asyncio, pathlib, sys
+from railwright.lab.controlplane.processes import start
+async def main():
+    started = await start("sleeper", ["sleep", "600"], pathlib.Path(sys.argv[1]))
+    print(started.process.pid, flush=True)
+    await started.process.wait()
+asyncio.run(main())
+"""
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process at its parent's death")
+
+
+@linux_only
+def test_a_process_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", STARTS_AND_WAITS, str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        started = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    try:
+        assert select.select([started], [], [], ENDS_WITHIN_S)[0] == [started]
+    finally:
+        os.close(started)
+
+
+@linux_only
+def test_a_program_whose_parent_has_ended_already_is_not_begun() -> None:
+    nobody = "0"
+    ended = subprocess.run(
+        [sys.executable, leash.__file__, nobody, "echo", "begun"], check=True, capture_output=True, text=True
+    )
+    assert ended.stdout == ""
+
+
+async def test_a_process_sees_what_it_is_given_and_where_it_is(tmp_path: Path) -> None:
+    script = ["sh", "-c", "echo $GIVEN $(pwd)"]
+    started = await start("says", script, tmp_path, cwd=tmp_path, environment={"GIVEN": "this"})
+    assert await started.process.wait() == 0
+    assert started.tail() == f"this {tmp_path}"
 
 
 def test_free_ports_differ() -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import shutil
+import socket
+import sys
 
 import pytest
 from support.uncovered import record
@@ -10,6 +12,7 @@ from support.uncovered import record
 from railwright.core.errors import ClusterUnreachable
 from railwright.lab.controlplane import netns, olm
 from railwright.lab.controlplane.netns import network_namespace, why_no_namespace
+from railwright.lab.controlplane.processes import free_ports
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.ports.progress import Silent
 
@@ -58,12 +61,48 @@ async def test_a_program_inside_reaches_the_one_server_and_nothing_else() -> Non
         async with network_namespace(port) as inside:
             script = f"exec 3<>/dev/tcp/127.0.0.1/{port}; echo you >&3; cat <&3"
             process = await asyncio.create_subprocess_exec(
-                *inside, "bash", "-c", script, stdout=asyncio.subprocess.PIPE
+                *inside.command, "bash", "-c", script, stdout=asyncio.subprocess.PIPE
             )
             said, _ = await process.communicate()
             links = await asyncio.create_subprocess_exec(
-                *inside, "ip", "-brief", "link", stdout=asyncio.subprocess.PIPE
+                *inside.command, "ip", "-brief", "link", stdout=asyncio.subprocess.PIPE
             )
             seen, _ = await links.communicate()
     assert said == b"hello you\n"
     assert [line.split()[0] for line in seen.decode().splitlines()] == ["lo"]
+
+
+async def test_what_listens_inside_can_be_published_outside() -> None:
+    skip_without_namespaces()
+    inner, outer = free_ports(2)
+    script = (
+        "import socket; server = socket.create_server(('127.0.0.1', int(__import__('sys').argv[1]))); "
+        "print(flush=True); served, _ = server.accept(); served.sendall(b'inside'); served.close()"
+    )
+    async with network_namespace(1) as inside:
+        process = await asyncio.create_subprocess_exec(
+            *inside.command, sys.executable, "-c", script, str(inner), stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        await process.stdout.readline()
+        async with inside.published(inner, "127.77.0.1", outer):
+            reader, writer = await asyncio.open_connection("127.77.0.1", outer)
+            said = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+            again, writer = await asyncio.open_connection("127.77.0.1", outer)
+            assert await again.read() == b""
+            writer.close()
+            await writer.wait_closed()
+        await process.wait()
+    assert said == b"inside"
+
+
+async def test_an_address_that_is_taken_is_named() -> None:
+    skip_without_namespaces()
+    with socket.create_server(("127.77.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        async with network_namespace(1) as inside:
+            with pytest.raises(ClusterUnreachable, match=f"cannot listen at 127.77.0.1:{port}: Address already in use"):
+                async with inside.published(1, "127.77.0.1", port):
+                    pass

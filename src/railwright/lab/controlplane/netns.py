@@ -1,7 +1,7 @@
 """
 A network namespace for programs that listen on ports of their own choice, with one way out: to one server of ours.
 
-Needs root and the program `ip`; where either is missing, `why_no_namespace` says so.
+A program inside can be published at an address outside, port by port. Needs root and the program `ip`; where either is missing, `why_no_namespace` says so.
 """
 
 import asyncio
@@ -11,9 +11,10 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.errors import ClusterUnreachable
@@ -21,6 +22,46 @@ from railwright.core.errors import ClusterUnreachable
 _NAMED = Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
 _CHUNK_BYTES = 1 << 16
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@dataclass(frozen=True)
+class NetNamespace:
+    """A network namespace that is there."""
+
+    name: str
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What to put in front of a command for it to run inside."""
+        return ("ip", "netns", "exec", self.name)
+
+    @asynccontextmanager
+    async def published(self, port: int, address: str, outer_port: int) -> AsyncIterator[None]:
+        """
+        Have what listens on loopback inside at an address of this machine, for the length of a block.
+
+        Raises:
+            ClusterUnreachable: nobody may listen at that address here.
+        """
+
+        async def dial() -> Connection:
+            made = await _inside(_NAMED / self.name, socket.socket)
+            made.settimeout(0)
+            try:
+                await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", port))
+            except BaseException:
+                made.close()
+                raise
+            return await asyncio.open_connection(sock=made)
+
+        try:
+            outside = socket.create_server((address, outer_port))
+        except OSError as error:
+            message = f"cannot listen at {address}:{outer_port}: {error.strerror}"
+            raise ClusterUnreachable(message) from error
+        async with _relayed(outside, dial):
+            yield
 
 
 def why_no_namespace() -> str:
@@ -33,31 +74,39 @@ def why_no_namespace() -> str:
 
 
 @asynccontextmanager
-async def network_namespace(server_port: int) -> AsyncIterator[tuple[str, ...]]:
+async def network_namespace(server_port: int) -> AsyncIterator[NetNamespace]:
     """
     Make a network namespace for the length of a block.
 
     Args:
         server_port: of a server on this machine's loopback; the namespace has it at the same address.
 
-    Yields:
-        What to put in front of a command for it to run there.
-
     Raises:
         ClusterUnreachable: `ip` refused; the message holds what it said.
     """
+
+    async def dial() -> Connection:
+        return await asyncio.open_connection("127.0.0.1", server_port)
+
     name = f"railwright-{secrets.token_hex(4)}"
     await _ip("netns", "add", name)
     try:
         await _ip("-n", name, "link", "set", "lo", "up")
-        relay = _Relay(server_port)
-        async with await asyncio.start_server(relay.connected, sock=await _listen_in(_NAMED / name, server_port)):
-            try:
-                yield ("ip", "netns", "exec", name)
-            finally:
-                await relay.end()
+        inside = await _inside(_NAMED / name, lambda: socket.create_server(("127.0.0.1", server_port)))
+        async with _relayed(inside, dial):
+            yield NetNamespace(name)
     finally:
         await _ip("netns", "delete", name)
+
+
+@asynccontextmanager
+async def _relayed(listening: socket.socket, dial: Callable[[], Awaitable[Connection]]) -> AsyncIterator[None]:
+    relay = _Relay(dial)
+    async with await asyncio.start_server(relay.connected, sock=listening):
+        try:
+            yield
+        finally:
+            await relay.end()
 
 
 async def _ip(*arguments: str) -> None:
@@ -70,26 +119,26 @@ async def _ip(*arguments: str) -> None:
         raise ClusterUnreachable(message)
 
 
-async def _listen_in(namespace: Path, port: int) -> socket.socket:
-    """Open a listening socket inside a namespace; a socket stays where it was made, whoever uses it."""
+async def _inside(namespace: Path, make: Callable[[], socket.socket]) -> socket.socket:
+    """Make a socket inside a namespace; it stays where it was made, whoever uses it."""
     with ThreadPoolExecutor(max_workers=1) as only_for_this:
-        return await asyncio.get_running_loop().run_in_executor(only_for_this, _enter_and_listen, namespace, port)
+        return await asyncio.get_running_loop().run_in_executor(only_for_this, _enter_and_make, namespace, make)
 
 
-def _enter_and_listen(namespace: Path, port: int) -> socket.socket:
-    """Move the calling thread, which must do nothing else afterwards, into the namespace, and listen on loopback."""
+def _enter_and_make(namespace: Path, make: Callable[[], socket.socket]) -> socket.socket:
+    """Move the calling thread, which must do nothing else afterwards, into the namespace, and make a socket there."""
     library = ctypes.CDLL(None, use_errno=True)
     with namespace.open() as file:
         if library.setns(file.fileno(), _CLONE_NEWNET) != 0:
             raise ClusterUnreachable(f"cannot enter {namespace}: {os.strerror(ctypes.get_errno())}")
-    return socket.create_server(("127.0.0.1", port))
+    return make()
 
 
 class _Relay:
-    """Passes connections on to a server on this machine's loopback, byte by byte."""
+    """Passes connections on, byte by byte, to a server that `dial` connects to."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, dial: Callable[[], Awaitable[Connection]]) -> None:
+        self._dial = dial
         self._serving: set[asyncio.Task[None]] = set()
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -107,7 +156,7 @@ class _Relay:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with _closing(writer):
             try:
-                there, back = await asyncio.open_connection("127.0.0.1", self._port)
+                there, back = await self._dial()
             except OSError:
                 return
             async with _closing(back):

@@ -77,7 +77,7 @@ async def running_olm(programs: Path, plane: Plane, packages: Sequence[Package])
         try:
             async with network_namespace(port) as inside:
                 try:
-                    await _start(_Job(programs, plane, Path(work), inside, client, started), packages)
+                    await _start(_Job(programs, plane, Path(work), inside.command, client, started), packages)
                     yield Olm(tuple(started))
                 finally:
                     await stop(started)

@@ -1,12 +1,20 @@
-"""Processes of a control plane: started with a log of their own, waited for, and ended by their own id."""
+"""
+Processes of a control plane: started with a log of their own, waited for, and ended by their own id.
+
+None outlives the one that started it, not even when that is killed.
+"""
 
 import asyncio
+import os
 import socket
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.errors import ClusterUnreachable
 
+_LEASH = Path(__file__).with_name("leash.py")
 STOP_LIMIT_S = 2.0
 """kube-apiserver waits for open watches; its data is thrown away, so it is not waited for longer than this."""
 
@@ -24,12 +32,31 @@ class Started:
         return " | ".join(self.log.read_text(errors="replace").strip().splitlines()[-5:])
 
 
-async def start(name: str, argv: list[str], folder: Path) -> Started:
-    """Start a program in a session of its own; a Ctrl-C at the terminal is ours to pass on."""
+async def start(
+    name: str, argv: list[str], folder: Path, *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Started:
+    """
+    Start a program in a session of its own; a Ctrl-C at the terminal is ours to pass on.
+
+    Args:
+        folder: of its log.
+        environment: what it sees besides our own.
+    """
     log = folder / f"{name}.log"
     with log.open("ab") as out:
         process = await asyncio.create_subprocess_exec(
-            *argv, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            sys.executable,
+            "-I",
+            "-S",
+            str(_LEASH),
+            str(os.getpid()),
+            *argv,
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
         )
     return Started(name, process, log)
 

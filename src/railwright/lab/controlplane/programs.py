@@ -8,6 +8,7 @@ folder named by the hash of their part of the recipe, so that a changed recipe n
 
 import asyncio
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -38,6 +39,17 @@ class Program:
     package: str
 
 
+@dataclass(frozen=True)
+class Files:
+    """A folder that a program reads at run time, out of the module `source` that the recipe pins."""
+
+    module: str
+    name: str
+    source: str
+
+
+Piece = Program | Files
+
 PROGRAMS = (
     Program("etcd", "etcd", "go.etcd.io/etcd/server/v3"),
     Program("kubernetes", "kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
@@ -52,14 +64,14 @@ class Unavailable:
     reason: str
 
 
-def cache_folder(environment: Mapping[str, str], home: Path, programs: tuple[Program, ...] = PROGRAMS) -> Path:
+def cache_folder(environment: Mapping[str, str], home: Path, programs: tuple[Piece, ...] = PROGRAMS) -> Path:
     """Choose where built programs are kept: RAILWRIGHT_CACHE, else XDG_CACHE_HOME, else ~/.cache."""
     own = environment.get("RAILWRIGHT_CACHE")
     root = Path(own) if own else Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "railwright"
     return root / "controlplane" / recipe_hash(programs)
 
 
-def recipe_hash(programs: tuple[Program, ...] = PROGRAMS) -> str:
+def recipe_hash(programs: tuple[Piece, ...] = PROGRAMS) -> str:
     """Hash everything that decides what these programs are."""
     digest = hashlib.sha256(repr((FLAGS, programs)).encode())
     modules = {RECIPE / program.module for program in programs}
@@ -68,13 +80,13 @@ def recipe_hash(programs: tuple[Program, ...] = PROGRAMS) -> str:
     return digest.hexdigest()[:16]
 
 
-def built_programs(programs: tuple[Program, ...] = PROGRAMS) -> Path | None:
+def built_programs(programs: tuple[Piece, ...] = PROGRAMS) -> Path | None:
     """Give the folder of these programs if they are built already."""
     folder = cache_folder(os.environ, Path.home(), programs)
-    return folder if all((folder / program.name).is_file() for program in programs) else None
+    return folder if all((folder / program.name).exists() for program in programs) else None
 
 
-async def ensure_programs(progress: Progress, programs: tuple[Program, ...] = PROGRAMS) -> Path | Unavailable:
+async def ensure_programs(progress: Progress, programs: tuple[Piece, ...] = PROGRAMS) -> Path | Unavailable:
     """Give the folder of these programs; build what is missing, or say why that is not possible."""
     built = built_programs(programs)
     if built is not None:
@@ -85,7 +97,7 @@ async def ensure_programs(progress: Progress, programs: tuple[Program, ...] = PR
     folder = cache_folder(os.environ, Path.home(), programs)
     folder.mkdir(parents=True, exist_ok=True)
     for program in programs:
-        if not (folder / program.name).is_file():
+        if not (folder / program.name).exists():
             progress.emit(Note(f"building {program.name} (minutes when nothing is cached)"))
             problem = await _build(go, program, folder)
             if problem:
@@ -93,33 +105,40 @@ async def ensure_programs(progress: Progress, programs: tuple[Program, ...] = PR
     return folder
 
 
-async def _build(go: str, program: Program, folder: Path) -> str:
-    """Build one program; it gets its name only when it is whole. Returns the problem, or ""."""
+async def _build(go: str, piece: Piece, folder: Path) -> str:
+    """Build one program or copy one folder; it gets its name only when it is whole. Returns the problem, or ""."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        module = Path(work) / "module"
-        shutil.copytree(RECIPE / program.module, module)
-        target = Path(work) / program.name
-        process = await asyncio.create_subprocess_exec(
-            go,
-            "build",
-            *FLAGS,
-            "-o",
-            str(target),
-            program.package,
-            cwd=module,
-            env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        try:
-            async with asyncio.timeout(BUILD_LIMIT_S):
-                said, _ = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-            return f"not done after {BUILD_LIMIT_S:.0f} s"
-        if process.returncode != 0:
-            return " | ".join(said.decode(errors="replace").strip().splitlines()[-3:])
-        target.replace(folder / program.name)
+        module, target = Path(work) / "module", Path(work) / "made"
+        shutil.copytree(RECIPE / piece.module, module)
+        if isinstance(piece, Files):
+            problem, said = await _go(module, go, "mod", "download", "-json", piece.source)
+            if not problem:
+                shutil.copytree(Path(json.loads(said)["Dir"]) / piece.name, target)
+        else:
+            problem, _ = await _go(module, go, "build", *FLAGS, "-o", str(target), piece.package)
+        if problem:
+            return problem
+        target.replace(folder / piece.name)
     return ""
+
+
+async def _go(module: Path, *argv: str) -> tuple[str, str]:
+    """Run Go in a module. Returns the problem, or "", and what it wrote to its output."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        cwd=module,
+        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(BUILD_LIMIT_S):
+            said, complained = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return f"not done after {BUILD_LIMIT_S:.0f} s", ""
+    if process.returncode == 0:
+        return "", said.decode()
+    return " | ".join((said + complained).decode(errors="replace").strip().splitlines()[-3:]) or "Go said nothing", ""
