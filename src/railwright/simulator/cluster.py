@@ -1,13 +1,14 @@
 """The Cluster port over a simulated world."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from railwright.core.errors import NotFound, ObjectRefused, PermissionMissing
 from railwright.core.kinds import POD
-from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, labels_of, ref_of
+from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, ref_of
 from railwright.ports.cluster import ExecResult, Seen, Selection, ServedKind, Watch
+from railwright.ports.selecting import selected
 from railwright.simulator.admission import admit
 from railwright.simulator.clock import turn
 from railwright.simulator.engine import Engine
@@ -51,30 +52,6 @@ class _SimWatch:
                 self.known.discard(ref)
                 found.append(Seen(change.seen.obj, gone=True))
         return tuple(found)
-
-
-def selected(obj: KubeObject, ref: Ref, selection: Selection) -> bool:
-    """Whether a selection takes an object."""
-    if ref.kind != selection.kind:
-        return False
-    if selection.namespace and ref.namespace != selection.namespace:
-        return False
-    if selection.name and ref.name != selection.name:
-        return False
-    return all(_label_holds(labels_of(obj), term.strip()) for term in selection.labels.split(",") if term.strip())
-
-
-def _label_holds(have: Mapping[str, str], term: str) -> bool:
-    """One term of a label selector: a=b, a==b, a!=b, a, !a. Raises ObjectRefused for what it was not taught."""
-    if " " in term:
-        raise ObjectRefused(f"the simulator was not taught the label selector {term!r}")
-    if "!=" in term:
-        key, _, value = term.partition("!=")
-        return bool(have.get(key) != value)
-    if "=" in term:
-        key, _, value = term.replace("==", "=").partition("=")
-        return bool(have.get(key) == value)
-    return term[1:] not in have if term.startswith("!") else term in have
 
 
 @dataclass(frozen=True)
