@@ -8,6 +8,7 @@ from functools import cached_property
 from railwright.catalog.model import Catalog
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
+from railwright.doctor.rails import RailHere, rails_by_node
 from railwright.facts.model import ClusterFacts, NodeFacts, NodeHardware, PodFacts, Snapshot
 from railwright.facts.nodes import selects
 from railwright.plan.model import Plan
@@ -40,6 +41,11 @@ class Seen:
     def inside(self) -> Mapping[NodeName, NodeHardware]:
         """Nodes whose inside was read, and what was seen there."""
         return {node.name: node.hardware for node in self.nodes if node.hardware is not None}
+
+    @cached_property
+    def rails(self) -> Mapping[NodeName, tuple[RailHere, ...]]:
+        """Rails of the nodes whose inside was read: the plan's, else found by PCI distance."""
+        return rails_by_node(self.nodes, self.catalog, self.plan)
 
     @cached_property
     def _by_kind(self) -> Mapping[Kind, tuple[KubeObject, ...]]:
