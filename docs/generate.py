@@ -11,13 +11,16 @@ import yaml
 
 from railwright.cli.app import main as railwright
 from railwright.cli.overview import COMMANDS
+from railwright.doctor.registry import rule_infos
 from railwright.intent.docs import keys_markdown
 from railwright.intent.schema import json_schema
 from railwright.report.codes import REFUSALS, WARNINGS
+from railwright.report.doctor import rule_page, rules_index
 from railwright.report.errors import error_pages
 from railwright.report.schemas import PAYLOADS, payload_schema
 
 DOCS = Path(__file__).parent
+RULES = DOCS / "reference" / "rules"
 KEYS_BEGIN, KEYS_END = "<!-- generated: keys -->", "<!-- end of generated -->"
 
 
@@ -29,6 +32,8 @@ def pages() -> dict[Path, str]:
             f"# {page.code}\n\n{page.meaning}\n\nExit code {page.exit_code}; "
             f"{'may be retried' if page.transient else 'the same command again gives the same'}.\n\n{page.remedy}\n"
         )
+    found[RULES / "README.md"] = rules_index(rule_infos())
+    found |= {RULES / f"{info.name}.md": rule_page(info) for info in rule_infos()}
     found[DOCS / "reference" / "codes.md"] = _codes()
     found[DOCS / "reference" / "configurations.md"] = _configurations()
     schemas = DOCS / "reference" / "schemas"
@@ -101,6 +106,7 @@ def _configurations() -> str:
 def main() -> int:
     """Write, or compare."""
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
+    stale += [path for path in RULES.glob("*.md") if path not in pages()]
     if "--check" in sys.argv:
         for path in stale:
             print(f"stale: {path.relative_to(DOCS.parent)}: run `make docs` and commit the result", file=sys.stderr)
@@ -108,6 +114,9 @@ def main() -> int:
     for path, text in pages().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    for path in RULES.glob("*.md"):
+        if path not in pages():
+            path.unlink()
     print(f"{len(stale)} pages written")
     return 0
 

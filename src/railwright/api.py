@@ -15,6 +15,8 @@ from railwright.catalog.model import Catalog
 from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, StageName
 from railwright.core.verdicts import Verdict
+from railwright.doctor.model import Diagnosis, Finding, Severity
+from railwright.doctor.registry import known_rules
 from railwright.facts.discover import discover as _discover
 from railwright.facts.model import NodeHardware, Scope, Snapshot
 from railwright.facts.node_record import parse_node_record
@@ -33,6 +35,8 @@ from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
 from railwright.pipeline.contact import first_contact
+from railwright.pipeline.diagnose import Asked, DoctorRecord, diagnosis_document, text_document
+from railwright.pipeline.diagnose import examine as _examine
 from railwright.pipeline.documents import apply_document, clean_document, status_document
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
 from railwright.pipeline.prepare import prepare
@@ -55,15 +59,19 @@ from railwright.wiring import SIMULATOR, faults, open_world, worlds
 __all__ = [
     "ApplyRecord",
     "Approval",
+    "Asked",
     "Catalog",
     "CleanRecord",
     "Decision",
+    "Diagnosis",
+    "DoctorRecord",
     "Document",
     "Event",
     "Fabric",
     "FabricName",
     "FabricPlan",
     "File",
+    "Finding",
     "ImageList",
     "Intent",
     "Manifests",
@@ -78,6 +86,7 @@ __all__ = [
     "Refused",
     "Rehearsal",
     "Scope",
+    "Severity",
     "Silent",
     "Snapshot",
     "StageName",
@@ -91,6 +100,9 @@ __all__ = [
     "choose_fabric",
     "clean",
     "clean_document",
+    "diagnose",
+    "diagnose_text",
+    "diagnosis_document",
     "discover",
     "discover_local",
     "explain",
@@ -98,6 +110,7 @@ __all__ = [
     "hardware_document",
     "images",
     "images_document",
+    "known_rules",
     "open_cluster",
     "parse_intents",
     "plan",
@@ -111,6 +124,7 @@ __all__ = [
     "snapshot_document",
     "status",
     "status_document",
+    "text_document",
     "to_json",
     "to_text",
     "to_yaml",
@@ -218,6 +232,28 @@ async def clean(
     """Remove what we made and put back what we changed; None for every fabric."""
     await first_contact(world)
     return await _clean(world, fabrics, catalog or load_catalog(), progress, approval, dry_run=dry_run)
+
+
+async def diagnose(
+    world: World,
+    intents: tuple[Intent, ...] | None = None,
+    asked: Asked | None = None,
+    *,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> DoctorRecord:
+    """Say what is wrong with a cluster, and why; writes only what `asked.fix` allows, and only what has no risk."""
+    await first_contact(world)
+    return await _examine(world, intents, catalog or load_catalog(), progress, asked or Asked())
+
+
+def diagnose_text(text: str, asked: Asked | None = None) -> Diagnosis:
+    """Say what log lines show: of kubelets, operators, drivers, the kernel, NCCL, UCX, NIXL or perftest."""
+    # The tables of words are large, and no other command needs them.
+    from railwright.doctor.text.diagnose import diagnose_text as read
+
+    wanted = asked or Asked()
+    return read(text, only=wanted.only, skip=wanted.skip)
 
 
 def workload(

@@ -1,7 +1,7 @@
 """What a rule is, what it needs, and what it concludes; frozen."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -115,10 +115,12 @@ class Patch:
 
     Attributes:
         body: apiVersion, kind, metadata.name (and namespace) and the wanted fields, as for server-side apply.
+        is_partial: the object must be there already; only some of its fields are set.
     """
 
     ref: Ref
     body: KubeObject
+    is_partial: bool = True
 
 
 @dataclass(frozen=True)
@@ -297,3 +299,20 @@ def conclude(
         leads_to=info.leads_to,
         shows=info.shows,
     )
+
+
+def narrowed(diagnosis: Diagnosis, nodes: Collection[NodeName]) -> Diagnosis:
+    """Keep findings about some nodes, those about no single node, and what explains them; no nodes keeps all."""
+    if not nodes:
+        return diagnosis
+    kept = {item.key for item in diagnosis.findings if not item.nodes or set(item.nodes) & set(nodes)}
+    for finding in reversed(diagnosis.findings):
+        if finding.key in kept and finding.explained_by:
+            kept.add(finding.explained_by)
+    findings = tuple(
+        replace(item, explains=tuple(key for key in item.explains if key in kept))
+        for item in diagnosis.findings
+        if item.key in kept
+    )
+    unknown = tuple(item for item in diagnosis.unknown if not item.nodes or set(item.nodes) & set(nodes))
+    return replace(diagnosis, findings=findings, unknown=unknown)

@@ -59,11 +59,3 @@ INSIDE = Need(
     _not_inside,
 )
 """The node script's answer; a node without one is UNKNOWN, the others are judged."""
-
-
-def _no_plan(seen: Seen) -> Lack | None:
-    return Lack("nothing is planned, and no fabric was applied") if seen.plan is None else None
-
-
-PLAN = Need("a plan", "give the wanted state with -f rails.yaml", _no_plan)
-"""Only for rules that say nothing without one."""

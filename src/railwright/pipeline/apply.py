@@ -14,9 +14,11 @@ from railwright.catalog.model import Catalog
 from railwright.core.errors import ClusterError, StageError, UsageError
 from railwright.core.ids import NodeName, StageName
 from railwright.core.verdicts import Verdict
+from railwright.doctor.model import Finding
 from railwright.facts.script import node_script
 from railwright.intent.model import Intent
 from railwright.pipeline.before_us import choices_to_keep
+from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.prepare import prepare
@@ -54,6 +56,7 @@ class _Job:
     touched: dict[NodeName, str] = field(default_factory=dict)
     """Nodes that went through a stage of their batch in this apply, and the batch."""
     notes: list[str] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
 
 
 async def apply_fabrics(
@@ -112,6 +115,7 @@ async def apply_fabrics(
         warnings=plan.warnings,
         notes=(*prepared.problems, *job.notes),
         interrupted=interrupted,
+        findings=job.findings,
     )
 
 
@@ -143,6 +147,7 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
             job.touched |= dict.fromkeys(nodes_of(run, prepared.plan) if run.batch else (), run.batch_name)
         await _note(job, run, record, prepared.plan)
         if record.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
+            job.findings = await findings_of_stage(job.world, record, run, prepared, job.catalog, job.progress)
             return
         done += 1
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)

@@ -8,6 +8,7 @@ from railwright.changes.model import FieldChange
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.model import ApplyRecord, CleanRecord, StatusRecord
 from railwright.plan.model import Refusal
+from railwright.report.doctor import finding_data, findings_text
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
 from railwright.report.tables import count, duration, table
@@ -25,6 +26,7 @@ def apply_document(record: ApplyRecord) -> Document:
         "refused_nodes": plain(record.refused_nodes),
         "warnings": plain(record.warnings),
         "notes": list(record.notes),
+        "findings": [finding_data(item) for item in record.findings],
         "exit_code": record.exit_code,
     }
     return Document("apply/v1alpha1", record.cluster, record.simulated, payload, _apply_text(record), record.exit_code)
@@ -67,6 +69,7 @@ def _apply_text(record: ApplyRecord) -> str:
         _refusals("refused", record.refusals),
         _refusals("nodes left out", record.refused_nodes),
         _lines("notes", record.notes),
+        findings_text(record.findings),
     ]
     if record.interrupted:
         parts.append("interrupted: what was done is in the ledger; run railwright apply again to go on")

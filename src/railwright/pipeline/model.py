@@ -8,6 +8,7 @@ from railwright.core.errors import first_exit_code
 from railwright.core.ids import FabricName, NodeName, StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
+from railwright.doctor.model import Finding
 from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
 from railwright.manifests.model import Manifests
@@ -51,6 +52,7 @@ class ApplyRecord:
         refused_nodes: nodes that are left out, and why.
         notes: what a person should know besides.
         interrupted: the person stopped it; what was done is in the ledger.
+        findings: what the doctor says of the stage that failed, causes first.
     """
 
     cluster: str
@@ -64,6 +66,7 @@ class ApplyRecord:
     warnings: tuple[PlanWarning, ...] = ()
     notes: tuple[str, ...] = ()
     interrupted: bool = False
+    findings: tuple[Finding, ...] = ()
 
     @property
     def exit_code(self) -> int:

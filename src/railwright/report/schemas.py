@@ -242,6 +242,50 @@ class AppliedStage(Shape):
     states: list[StateShape]
 
 
+class EvidenceShape(Shape):
+    """One thing that was seen."""
+
+    object: str
+    field: str
+    value: str
+    node: str | None
+
+
+class PatchShape(Shape):
+    """Fields of one object as they should be."""
+
+    ref: ObjectName
+    body: dict[str, Any]
+    is_partial: bool
+
+
+class RemedyShape(Shape):
+    """What to do."""
+
+    text: str
+    commands: list[str]
+    patch: PatchShape | None
+    risk: Literal["none", "driver reload", "drain", "reboot"]
+    disrupts: str
+
+
+class FindingShape(Shape):
+    """One thing that is wrong; `explains` are keys of the findings under it."""
+
+    rule: str
+    title: str
+    severity: Literal["info", "warning", "error"]
+    layer: str
+    nodes: list[str]
+    evidence: list[EvidenceShape]
+    cause: str
+    remedy: RemedyShape
+    source: str
+    key: str
+    explained_by: str | None
+    explains: list[str]
+
+
 class ApplyPayload(Shape):
     """`railwright apply`."""
 
@@ -254,6 +298,7 @@ class ApplyPayload(Shape):
     refused_nodes: list[RefusalShape]
     warnings: list[WarningShape]
     notes: list[str]
+    findings: list[FindingShape]
     exit_code: int
 
 
@@ -371,6 +416,7 @@ class ExplanationPayload(Shape):
     key: dict[str, Any] | None
     error: dict[str, Any] | None
     code: str | None
+    rule: dict[str, Any] | None = None
     decisions: list[DecisionShape]
 
 
@@ -417,6 +463,29 @@ class DemoPayload(Shape):
     runs: list[RehearsalShape]
 
 
+class UnknownShape(Shape):
+    """One rule that could not answer, wholly or for some nodes."""
+
+    rule: str
+    missing: str
+    why: str
+    how: str
+    nodes: list[str]
+
+
+class DoctorPayload(Shape):
+    """`railwright doctor`; `passed` counts rules that looked and found nothing."""
+
+    taken_at: str | None
+    findings: list[FindingShape]
+    unknown: list[UnknownShape]
+    passed: int
+    passed_rules: list[str]
+    fixed: list[str]
+    problems: list[str]
+    exit_code: int
+
+
 PAYLOADS: dict[str, type[Shape]] = {
     "plan": PlanPayload,
     "snapshot": SnapshotPayload,
@@ -424,6 +493,7 @@ PAYLOADS: dict[str, type[Shape]] = {
     "apply": ApplyPayload,
     "status": StatusPayload,
     "clean": CleanPayload,
+    "doctor": DoctorPayload,
     "workload": WorkloadPayload,
     "images": ImagesPayload,
     "files": FilesPayload,

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from railwright.core.errors import UsageError
+from railwright.doctor.registry import rule as find_rule
+from railwright.doctor.registry import rule_infos
 from railwright.intent.keys import KEYS, KeyDoc, find_key
 from railwright.manifests.images import ImageList
 from railwright.manifests.model import File
@@ -11,6 +13,7 @@ from railwright.manifests.workload import Workload, workload_text
 from railwright.manifests.yamltext import to_yaml
 from railwright.plan.model import Decision, Plan
 from railwright.report.codes import CODES
+from railwright.report.doctor import rule_data, rule_text
 from railwright.report.errors import ErrorPage, error_page, error_pages
 from railwright.report.model import Document
 from railwright.report.plain import plain
@@ -54,13 +57,13 @@ def files_document(plan: Plan, files: tuple[File, ...], folder: str) -> Document
 
 def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document:
     """
-    Explain a key of rails.yaml, an error code, or the code of a warning or refusal.
+    Explain a key of rails.yaml, an error code, the code of a warning or refusal, or a rule of the doctor.
 
     Raises:
         UsageError: nothing of that name; the hint lists what is near.
     """
     in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
-    key, error, code = find_key(asked), error_page(asked), CODES.get(asked)
+    key, error, code, rule = find_key(asked), error_page(asked), CODES.get(asked), find_rule(asked)
     if asked == "all":
         text = _everything()
     elif key is not None:
@@ -69,6 +72,8 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
         text = _error(error)
     elif code is not None:
         text = f"{asked}\n  {code}"
+    elif rule is not None:
+        text = rule_text(rule)
     elif in_force:
         text = asked
     else:
@@ -82,6 +87,7 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
         "key": plain(key) if key else None,
         "error": plain(error) if error else None,
         "code": code,
+        "rule": rule_data(rule) if rule else None,
         "decisions": plain(in_force),
     }
     return Document("explanation/v1alpha1", "", simulated=False, payload=payload, text=text)
@@ -93,13 +99,19 @@ def _in_force(item: Decision) -> str:
 
 
 def _names() -> set[str]:
-    return {key.path for key in KEYS} | {page.code for page in error_pages()} | set(CODES)
+    return (
+        {key.path for key in KEYS}
+        | {page.code for page in error_pages()}
+        | set(CODES)
+        | {info.name for info in rule_infos()}
+    )
 
 
 def _everything() -> str:
     rows = [(key.path, key.meaning.split(". ")[0]) for key in KEYS]
     rows += [(page.code, f"error, exit {page.exit_code}: {page.meaning}") for page in error_pages()]
     rows += sorted(CODES.items())
+    rows += [(info.name, f"rule, {info.severity.value}: {info.title}") for info in rule_infos()]
     return table(("name", "meaning"), rows)
 
 

@@ -1,0 +1,88 @@
+"""`railwright doctor`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common, Wanted
+from railwright.cli.progress import progress
+from railwright.cli.wanted import intents_in
+
+FailOn = Literal["info", "warning", "error", "never"]
+_LOG_LIMIT_BYTES = 64 * 1024 * 1024
+_CHUNK_BYTES = 8 * 1024 * 1024
+
+
+def doctor(
+    *,
+    wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+    only: list[str] | None = None,
+    skip: list[str] | None = None,
+    node: list[str] | None = None,
+    fail_on: FailOn = "error",
+    log: Path | None = None,
+    fix: Annotated[bool, Parameter(negative="")] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Say what is wrong, with evidence, cause and remedy; of a cluster, an archive, or pasted text.
+
+    Exit code 5 for a finding at --fail-on or worse, 6 when something could not be looked at, 0 when nothing is wrong.
+
+    Args:
+        wanted: the wanted state; without it, the fabrics in the ledger, if any.
+        only: ask only these rules; may be given several times.
+        skip: leave these rules out; may be given several times.
+        node: show only what concerns these nodes; may be given several times.
+        fail_on: from which severity on findings make the exit code 5.
+        log: read log lines from this file instead of a cluster; "-" is stdin.
+        fix: carry out remedies that have no risk, through the ledger; the others are printed.
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        threshold = None if fail_on == "never" else api.Severity(fail_on)
+        asked = api.Asked(
+            only=api.known_rules(only or []),
+            skip=api.known_rules(skip or []),
+            nodes=frozenset(api.NodeName(name) for name in node or ()),
+            fix=fix,
+            fail_on=threshold,
+        )
+        if log is not None:
+            return show(api.text_document(api.diagnose_text(_text(log), asked), fail_on=threshold), common)
+        async with await api.open_cluster(common.cluster) as world:
+            record = await api.diagnose(world, intents_in(wanted), asked, progress=progress(quiet=common.quiet))
+            return show(api.diagnosis_document(record), common)
+
+    return run(action, common)
+
+
+def _text(log: Path) -> str:
+    """
+    Read the end of a log.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    if str(log) == "-":
+        return _end_of(sys.stdin.buffer)
+    try:
+        with log.open("rb") as file:
+            size_bytes = file.seek(0, 2)
+            file.seek(max(0, size_bytes - _LOG_LIMIT_BYTES))
+            return _end_of(file)
+    except OSError as error:
+        message = f"cannot read {log}: {error.strerror}"
+        raise api.UsageError(message, hint="--log FILE, or --log - for stdin") from error
+
+
+def _end_of(stream: BinaryIO) -> str:
+    """Keep the end of a stream, however long it is."""
+    kept = b""
+    while chunk := stream.read(_CHUNK_BYTES):
+        kept = (kept + chunk)[-_LOG_LIMIT_BYTES:]
+    return kept.decode(errors="replace")
