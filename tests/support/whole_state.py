@@ -49,6 +49,9 @@ async def read_portable(client: PlaneClient, kinds: Iterable[Kind], manager: str
             ]
             text = json.dumps({**_plain(obj), "owned": sorted(owned, key=str)})
             masked: KubeObject = json.loads(_masked(text, kind))
+            if kind == POD:
+                # Pods of one DaemonSet lose what told them apart: their nodes do.
+                masked["metadata"]["name"] += f"-on-{masked['spec'].get('nodeName', 'none')}"
             found[ref_of(masked)] = masked
     return found
 

@@ -2,13 +2,14 @@
 Put the objects of a world on a control plane: namespaces first, then what is cluster-wide, then the rest.
 
 Nodes are only objects here: labels, capacity and allocatable are written as they are given, and no kubelet contradicts.
+Pods of a DaemonSet are left to whoever plays its controller: a copy would belong to nobody here, and stand beside theirs.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from railwright.core.kinds import NAMESPACE
-from railwright.core.objects import KubeObject, ref_of
+from railwright.core.kinds import NAMESPACE, POD
+from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.lab.controlplane.client import Answered, PlaneClient
 
 _SERVERS_OWN = (
@@ -26,7 +27,7 @@ _EXISTS = 409
 
 async def seed(client: PlaneClient, objects: Iterable[KubeObject]) -> tuple[str, ...]:
     """
-    Create every object with its status.
+    Create every object with its status, but for pods of DaemonSets.
 
     Returns:
         What the API server refused, a line an object; empty when all are there.
@@ -34,6 +35,8 @@ async def seed(client: PlaneClient, objects: Iterable[KubeObject]) -> tuple[str,
     refused: list[str] = []
     for obj in sorted(objects, key=_order):
         ref = ref_of(obj)
+        if _is_of_daemon_set(obj):
+            continue
         try:
             await client.create(without_servers_own(obj), ref)
         except Answered as answer:
@@ -46,6 +49,11 @@ def without_servers_own(obj: KubeObject) -> KubeObject:
     """Copy an object without what its former API server wrote into its metadata."""
     metadata: Mapping[str, Any] = obj["metadata"]
     return {**obj, "metadata": {key: value for key, value in metadata.items() if key not in _SERVERS_OWN}}
+
+
+def _is_of_daemon_set(obj: KubeObject) -> bool:
+    owners = dig(obj, "metadata", "ownerReferences", default=())
+    return ref_of(obj).kind == POD and any(owner["kind"] == "DaemonSet" for owner in owners)
 
 
 def _order(obj: KubeObject) -> tuple[int, str]:
