@@ -9,11 +9,16 @@ The library: a few async functions, their models and errors; holds no logic. Pro
 Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
 """
 
+from pathlib import Path
+
+from railwright.adapters.archive.collect import collecting
 from railwright.adapters.local import LocalNode
 from railwright.catalog.load import load_catalog
 from railwright.catalog.model import Catalog
+from railwright.core.archive import ArchiveManifest
 from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, StageName
+from railwright.core.redaction import Redactor
 from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Diagnosis, Finding, Severity
 from railwright.doctor.registry import known_rules
@@ -34,6 +39,7 @@ from railwright.manifests.workload import Workload
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
+from railwright.pipeline.collect import gather, keep
 from railwright.pipeline.contact import first_contact
 from railwright.pipeline.diagnose import Asked, DoctorRecord, diagnosis_document, text_document
 from railwright.pipeline.diagnose import examine as _examine
@@ -48,6 +54,7 @@ from railwright.plan.plan import plan as _plan
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Event, Progress, Silent
 from railwright.ports.world import World
+from railwright.report.collect import collect_document as _collect_document
 from railwright.report.discover import hardware_document, snapshot_document
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
@@ -60,6 +67,7 @@ __all__ = [
     "ApplyRecord",
     "Approval",
     "Asked",
+    "ArchiveManifest",
     "Catalog",
     "CleanRecord",
     "Decision",
@@ -101,6 +109,8 @@ __all__ = [
     "clean",
     "clean_document",
     "diagnose",
+    "collect",
+    "collect_document",
     "diagnose_text",
     "diagnosis_document",
     "discover",
@@ -138,7 +148,7 @@ _SILENT = Silent()
 
 
 async def open_cluster(cluster: str | None = None) -> World:
-    """Open a kubeconfig context (None: the current one) or "sim:WORLD[+FAULT...][@STATE.json]"."""
+    """Open a kubeconfig context (None: the current one), "sim:WORLD[+FAULT...][@STATE.json]" or "bundle:PATH"."""
     return open_world(cluster)
 
 
@@ -157,6 +167,27 @@ async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
 
 
 async def plan(
+async def collect(
+    world: World, path: Path, scope: Scope | None = None, *, redact: bool = True, progress: Progress = _SILENT
+) -> ArchiveManifest:
+    """
+    Write everything that the reading commands read into one file, which `open_cluster("bundle:PATH")` opens.
+
+    Raises:
+        UsageError: there is a file already, or it cannot be written.
+    """
+    await first_contact(world)
+    async with collecting(world, path, keep=keep, redaction=Redactor() if redact else None) as collection:
+        await gather(collection.world, scope or Scope(), progress)
+    assert collection.manifest is not None
+    return collection.manifest
+
+
+def collect_document(manifest: ArchiveManifest, path: Path) -> Document:
+    """Show what was collected into a file."""
+    return _collect_document(manifest, str(path), path.stat().st_size)
+
+
     world: World, intents: tuple[Intent, ...], *, catalog: Catalog | None = None, progress: Progress = _SILENT
 ) -> Prepared:
     """Decide what would be done, and compare it with the cluster."""

@@ -1,6 +1,5 @@
 """The only file that picks the world: a kubeconfig's cluster, a simulator, or an archive."""
 
-from railwright.core.errors import UsageError
 from railwright.ports.world import World
 
 SIMULATOR = "sim:"
@@ -12,10 +11,11 @@ def open_world(cluster: str | None) -> World:
     Open what `--cluster` names.
 
     Args:
-        cluster: a kubeconfig context; None or "" for the current one; "sim:WORLD[+FAULT...][@STATE.json]".
+        cluster: a kubeconfig context; None or "" for the current one; "sim:WORLD[+FAULT...][@STATE.json]";
+            "bundle:PATH" for an archive, whatever kind it is.
 
     Raises:
-        UsageError: no such world, or an archive, which cannot be opened yet.
+        UsageError: no such world, or an archive that cannot be read.
         ClusterUnreachable: no kubeconfig, or no such context.
     """
     # Each world is imported when it is asked for: `--help` must not pay for any of them.
@@ -24,8 +24,9 @@ def open_world(cluster: str | None) -> World:
 
         return open_simulator(cluster.removeprefix(SIMULATOR))
     if cluster and cluster.startswith(ARCHIVE):
-        message = f"--cluster {cluster}: archives cannot be opened yet"
-        raise UsageError(message, hint="give a kubeconfig context, or sim:WORLD")
+        from railwright.adapters.archive.open import open_archive
+
+        return open_archive(cluster.removeprefix(ARCHIVE), name=cluster)
     from railwright.adapters.live import open_live
 
     return open_live(cluster or None)

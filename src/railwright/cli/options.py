@@ -18,7 +18,7 @@ class Common:
     """What every command takes."""
 
     cluster: Annotated[str | None, Parameter(group=_SHARED)] = None
-    """Kubeconfig context (default: the current one), or sim:WORLD[+FAULT...][@STATE.json]."""
+    """Kubeconfig context (default: the current one), sim:WORLD[+FAULT...][@STATE.json], or bundle:PATH."""
     output: Annotated[Output, Parameter(name=["--output", "-o"], group=_SHARED)] = "text"
     """Format of the result on stdout; progress goes to stderr."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", group=_SHARED)] = False

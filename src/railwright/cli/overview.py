@@ -9,6 +9,7 @@ COMMANDS = {
     "doctor": "Say what is wrong, with evidence, cause and remedy: of a cluster, or of pasted text.",
     "clean": "Remove what apply made and put back what it changed; nothing else.",
     "workload": "Print the pod and job that use the rails, with everything they need.",
+    "collect": "Write everything that discover and the doctor read into one file, redacted.",
     "images": "List every image the plan needs, as an oc-mirror image set.",
     "explain": "Say what a key of rails.yaml, an error code or a decision means.",
     "demo": "The whole job on a simulated cluster; no cluster needed.",

@@ -54,10 +54,13 @@ class CollectedLog:
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that could not be had, and why."""
+    """Something that could not be had, and why; for a list of objects also which one."""
 
     what: str
     why: str
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,6 @@ class ArchiveManifest:
         kubernetes_version: "" when the API server did not say.
         served_kinds: how many kinds the API server serves; None when it did not say.
         single_objects: objects that were asked for by name, those that do not exist included.
-        verify_record: the file with the last record of `verify`; "" when there is none.
     """
 
     format: str
@@ -90,4 +92,3 @@ class ArchiveManifest:
     nodes: tuple[CollectedNode, ...]
     logs: tuple[CollectedLog, ...]
     missing: tuple[Missing, ...]
-    verify_record: str = ""

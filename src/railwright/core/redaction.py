@@ -31,3 +31,19 @@ def redact(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redact(item) for item in value]
     return redact_text(value) if isinstance(value, str) else value
+
+
+class Redactor:
+    """Takes secrets out of everything that goes into an archive."""
+
+    def value(self, value: Any) -> Any:
+        """Redact an object, or a part of one."""
+        return redact(value)
+
+    def text(self, text: str) -> str:
+        """Redact text, as logs."""
+        return redact_text(text)
+
+    def node_record(self, text: str) -> str:
+        """Redact the raw record of a node."""
+        return redact_text(text)

@@ -1,0 +1,45 @@
+"""`railwright collect`."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.edge import run, show
+from railwright.cli.options import Common
+from railwright.cli.progress import progress
+
+
+def collect(
+    *,
+    to: Path,
+    redact: Annotated[bool, Parameter(negative="--no-redact")] = True,
+    node: list[str] | None = None,
+    node_timeout_s: float = 30.0,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Write everything that discover, plan, status and the doctor read into one file; changes nothing.
+
+    Read it with --cluster bundle:FILE. Secrets are never read. Exit code 6 when something could not be had.
+
+    Args:
+        to: the file to write, a gzipped tar file; nothing is overwritten.
+        redact: take out tokens, passwords, keys and certificates, and replace public addresses, hardware addresses
+            and serial numbers with pseudonyms that keep their relations.
+        node: the inside of only these nodes; may be given several times.
+        node_timeout_s: deadline for each node, in seconds.
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        if not 0 < node_timeout_s < math.inf:
+            message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
+            raise api.UsageError(message, hint="leave it out for 30 seconds")
+        scope = api.Scope(nodes=tuple(api.NodeName(name) for name in node or ()), node_timeout_s=node_timeout_s)
+        async with await api.open_cluster(common.cluster) as world:
+            manifest = await api.collect(world, to, scope, redact=redact, progress=progress(quiet=common.quiet))
+        return show(api.collect_document(manifest, to), common)
+
+    return run(action, common)

@@ -1,0 +1,188 @@
+"""
+Read everything that discover, plan, status and the doctor read, and what else explains a failure: events and logs.
+
+Nothing is kept here: the world that is handed in records what is read through it. What may be in an archive at all is
+decided by `keep`, which is pure.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from railwright.core import kinds
+from railwright.core.errors import ClusterUnreachable, LoginExpired, RailwrightError
+from railwright.core.objects import KubeObject, dig, labels_of
+from railwright.facts.cluster import MANAGED_BY, OPERATOR_NAMESPACES, operator_namespaces
+from railwright.facts.discover import discover
+from railwright.facts.model import Scope, Snapshot
+from railwright.ports import progress as events
+from railwright.ports.cluster import Selection
+from railwright.ports.progress import Progress
+from railwright.ports.world import World
+
+LOG_LINES = 5000
+_LEDGER_NAMESPACE = "railwright"
+_NODE_EVENTS = "default"
+"""Events of objects without a namespace, as nodes, are there. Source: Kubernetes documentation, Event v1."""
+
+EVERYWHERE = (
+    kinds.NAMESPACE,
+    kinds.DAEMON_SET,
+    kinds.DEPLOYMENT,
+    kinds.SERVICE_ACCOUNT,
+    kinds.ROLE,
+    kinds.ROLE_BINDING,
+    kinds.CLUSTER_ROLE,
+    kinds.CLUSTER_ROLE_BINDING,
+)
+"""Read beside what discover reads: plan compares with them, status judges by them."""
+
+_ACCESS = frozenset(
+    {kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING}
+)
+_WORKLOADS = frozenset({kinds.DAEMON_SET, kinds.DEPLOYMENT})
+_CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
+"""MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
+_NETWORKS = "k8s.v1.cni.cncf.io/"
+_DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
+_PRIVATE = ("env", "envFrom", "args", "command", "volumeMounts", "lifecycle")
+
+
+async def gather(world: World, scope: Scope, progress: Progress) -> Snapshot:
+    """
+    Read it all; what cannot be read is for the world to note.
+
+    Raises:
+        ClusterUnreachable: the API server does not answer (any more).
+        LoginExpired: it does not know us (any more).
+    """
+    snapshot = await discover(world.cluster, world.node, scope, progress, world.clock)
+    namespaces = operator_namespaces(snapshot.cluster.objects)
+    selections = tuple(_selections(snapshot, namespaces))
+    for number, selection in enumerate(selections):
+        progress.emit(events.Reading("lists", number, len(selections)))
+        await _read(world, selection)
+    progress.emit(events.Reading("lists", len(selections), len(selections)))
+    await _read_logs(world, namespaces, progress)
+    return snapshot
+
+
+def _selections(snapshot: Snapshot, namespaces: frozenset[str]) -> Iterator[Selection]:
+    served = {item.kind for item in snapshot.cluster.served_kinds}
+    yield from (Selection(kind) for kind in EVERYWHERE if not served or kind in served)
+    yield Selection(kinds.CONFIG_MAP, namespace=_LEDGER_NAMESPACE)
+    used = {pod.namespace for pod in snapshot.cluster.pods}
+    yield from (Selection(kinds.EVENT, namespace=name) for name in sorted({*namespaces, *used, _NODE_EVENTS}))
+
+
+async def _read(world: World, selection: Selection) -> None:
+    try:
+        async for _ in world.cluster.list(selection):
+            pass
+    except (ClusterUnreachable, LoginExpired):
+        raise
+    except RailwrightError:
+        return  # the recording world has noted it
+
+
+async def _read_logs(world: World, namespaces: frozenset[str], progress: Progress) -> None:
+    """Read logs of the operators' pods: of those in trouble first, since there is an end to the room for them."""
+    pods = [pod async for pod in _pods(world, namespaces)]
+    pods.sort(key=lambda pod: (not _is_in_trouble(pod), str(dig(pod, "metadata", "name"))))
+    for number, pod in enumerate(pods):
+        progress.emit(events.Reading("logs", number, len(pods)))
+        namespace, name = str(dig(pod, "metadata", "namespace")), str(dig(pod, "metadata", "name"))
+        for container, previous in logs_of(pod):
+            with suppress(RailwrightError):  # the recording world has noted it
+                await world.cluster.logs(namespace, name, container, tail_lines=LOG_LINES, previous=previous)
+    progress.emit(events.Reading("logs", len(pods), len(pods)))
+
+
+async def _pods(world: World, namespaces: Iterable[str]) -> Any:
+    for namespace in sorted(namespaces):
+        with suppress(RailwrightError):
+            async for pod in world.cluster.list(Selection(kinds.POD, namespace=namespace)):
+                yield pod
+
+
+def logs_of(pod: KubeObject) -> tuple[tuple[str, bool], ...]:
+    """Name the logs that a pod has: containers that ran, and their previous run where they were restarted."""
+    found: list[tuple[str, bool]] = []
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for status in dig(pod, "status", key, default=()):
+            name = str(dig(status, "name", default=""))
+            if dig(status, "state", "running") is not None or dig(status, "state", "terminated") is not None:
+                found.append((name, False))
+            if dig(status, "restartCount", default=0) or dig(status, "lastState", "terminated") is not None:
+                found.append((name, True))
+    return tuple(found)
+
+
+def _is_in_trouble(pod: KubeObject) -> bool:
+    statuses = [
+        status
+        for key in ("initContainerStatuses", "containerStatuses")
+        for status in dig(pod, "status", key, default=())
+    ]
+    return dig(pod, "status", "phase") != "Running" or any(
+        dig(status, "restartCount", default=0) or dig(status, "state", "waiting") is not None for status in statuses
+    )
+
+
+def keep(obj: KubeObject) -> KubeObject:
+    """Cut an object down to what may be in an archive at all, redacted or not; the very object when all of it may."""
+    kind, name = dig(obj, "kind", default=""), str(dig(obj, "metadata", "name", default=""))
+    if kind == kinds.MACHINE_CONFIG.kind and _CLUSTERS_OWN.match(name):
+        spec = {key: value for key, value in dig(obj, "spec", default={}).items() if key != "config"}
+        return {**obj, "spec": spec}
+    if kind == kinds.POD.kind and not _pod_matters(obj):
+        return _reduced_pod(obj)
+    if kind in {item.kind for item in _ACCESS} and not _is_ours(obj):
+        return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
+    if kind in {item.kind for item in _WORKLOADS} and dig(obj, "metadata", "namespace") not in OPERATOR_NAMESPACES:
+        return _reduced_workload(obj)
+    return obj
+
+
+def _is_ours(obj: KubeObject) -> bool:
+    return MANAGED_BY in labels_of(obj).items() or "railwright" in str(dig(obj, "metadata", "name"))
+
+
+def _pod_matters(pod: KubeObject) -> bool:
+    """Keep pods of the operators, and pods that use a device or an additional network, whole."""
+    if dig(pod, "metadata", "namespace") in OPERATOR_NAMESPACES:
+        return True
+    if any(key.startswith(_NETWORKS) for key in dig(pod, "metadata", "annotations", default={})):
+        return True
+    return any(
+        _DEVICES.match(resource)
+        for key in ("containers", "initContainers")
+        for container in dig(pod, "spec", key, default=())
+        for part in ("limits", "requests")
+        for resource in dig(container, "resources", part, default={})
+    )
+
+
+def _reduced_pod(pod: KubeObject) -> KubeObject:
+    metadata = {key: value for key, value in pod["metadata"].items() if key not in {"annotations", "managedFields"}}
+    return {**pod, "metadata": metadata, "spec": _reduced_spec(dig(pod, "spec", default={}))}
+
+
+def _reduced_workload(obj: KubeObject) -> KubeObject:
+    spec = dig(obj, "spec", default={})
+    template = dig(spec, "template", default={})
+    reduced = {**template, "spec": _reduced_spec(dig(template, "spec", default={}))}
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in {"annotations", "managedFields"}}
+    return {**obj, "metadata": metadata, "spec": {**spec, "template": reduced}}
+
+
+def _reduced_spec(spec: KubeObject) -> KubeObject:
+    """Leave out what may hold anything: commands, environments, volumes."""
+    reduced = {key: value for key, value in spec.items() if key != "volumes"}
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        if key in spec:
+            reduced[key] = [
+                {name: value for name, value in container.items() if name not in _PRIVATE} for container in spec[key]
+            ]
+    return reduced
