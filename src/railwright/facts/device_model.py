@@ -104,8 +104,6 @@ class NicPort:
     port_guid: str = ""
     pkeys: tuple[int, ...] = ()
     """Partition keys that are set, with the membership bit 0x8000."""
-    active_mtu_bytes: int | None = None
-    """Path MTU of the RDMA port, where it is shown."""
     vfs: tuple[VirtualFunction, ...] = ()
     eswitch_mode: str = ""
     """"legacy", "switchdev"; empty when not shown."""

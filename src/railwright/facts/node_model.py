@@ -224,8 +224,8 @@ class DataDirect:
     pci_path: tuple[PciAddress, ...]
     root: str
     numa: int | None
-    serves: PciAddress | None = None
-    """The NIC function that it belongs to, by the identifier both carry; None when that could not be read."""
+    driver: str = ""
+    config: PciConfig | None = None
 
 
 @dataclass(frozen=True)

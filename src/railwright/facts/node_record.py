@@ -1,15 +1,25 @@
 """From the text that the node script printed to what the node is: the one entry to the parsers of a node record."""
 
+from collections.abc import Mapping
+
+from functools import lru_cache
+
 from railwright.core.ids import PciAddress
-from railwright.facts.model import NodeHardware, Unseen
-from railwright.facts.ports import gpus_of, ports_of
+from railwright.facts.model import Gpu, IommuState, NicPort, NodeHardware, Unseen
+from railwright.facts.ports import Parts, bridges_of, data_direct_of, gpus_of, ports_of
 from railwright.facts.record import Record, split_record
+from railwright.facts.sources.counters import parse_counters
 from railwright.facts.sources.infiniband import parse_infiniband
 from railwright.facts.sources.kernel import parse_system
+from railwright.facts.sources.machine import MachineFacts, parse_machine
 from railwright.facts.sources.net import parse_net
-from railwright.facts.sources.pci import parse_pci
+from railwright.facts.sources.pci import PciDevice, parse_pci
+from railwright.facts.sources.pci_config import parse_pci_config
+from railwright.facts.sources.qos import parse_qos
 from railwright.facts.sources.routes import parse_routes
+from railwright.facts.sources.settings import parse_runtime, parse_settings
 from railwright.facts.sources.storage import parse_storage
+from railwright.facts.sources.virtual_functions import parse_virtual_functions
 from railwright.facts.uplinks import Surroundings, find_uplinks
 
 SECTIONS = (
@@ -31,11 +41,41 @@ SECTIONS = (
     "iscsi",
     "values",
 )
-OPTIONAL_SECTIONS = ("route4_tables", "problems")
-_RECORD_VERSION = "1"
+DEPTH_SECTIONS = (
+    "rules",
+    "vf-links",
+    "qos",
+    "ethtool",
+    "sysctl",
+    "pci-config",
+    "iommu",
+    "eswitch",
+    "pkeys",
+    "counters",
+    "runtime",
+    "kernel-config",
+    "module-parameters",
+    "modprobe",
+    "devices",
+    "memory-peers",
+    "cni",
+    "nvidia-params",
+    "mofed",
+    "cpu",
+    "numa",
+    "hugepages",
+    "dmi",
+    "dmesg",
+)
+"""What records have since format 2."""
+OPTIONAL_SECTIONS = ("route4_tables", "sriov", "problems")
+_FORMATS = {"1": SECTIONS, "2": (*SECTIONS, *DEPTH_SECTIONS)}
 _ALONE: Surroundings = Surroundings()
+_KEPT_RECORDS = 256
+"""Texts whose meaning is kept: gates and stages read nodes again and again, and most say what they said before."""
 
 
+@lru_cache(maxsize=_KEPT_RECORDS)
 def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     """
     Parse a node record; never raises, whatever the text is.
@@ -49,17 +89,15 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     """
     record = split_record(text)
     system, system_unseen = parse_system(record)
-    devices, pci_unseen = parse_pci(record)
-    links, net_unseen = parse_net(record)
-    rdma_ports, rdma_unseen = parse_infiniband(record)
     routes, route_unseen = parse_routes(record)
     storage, storage_unseen = parse_storage(record)
-    parents: dict[PciAddress, PciAddress] = {
-        device.address: device.parent for device in devices if device.parent is not None
-    }
+    parts, parts_unseen, net_unseen = _parts(record)
+    machine, machine_unseen = parse_machine(record)
+    settings, settings_unseen = parse_settings(record, gpu_driver=system.nvidia_driver)
+    parents = {device.address: device.parent for device in parts.devices if device.parent is not None}
     uplinks = find_uplinks(
         record,
-        netdevs=links.netdevs,
+        netdevs=parts.netdevs,
         routes=routes,
         storage=storage,
         parent_of=parents,
@@ -67,11 +105,12 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         netns_is_host=system.netns_is_host,
         misread=bool(net_unseen or route_unseen or storage_unseen),
     )
+    gpus, ports = gpus_of(parts), ports_of(parts)
     return NodeHardware(
         netns_is_host=system.netns_is_host,
-        gpus=gpus_of(devices),
-        ports=ports_of(devices, links, rdma_ports),
-        netdevs=links.netdevs,
+        gpus=gpus,
+        ports=ports,
+        netdevs=parts.netdevs,
         carried=uplinks.carried,
         uplinks_known=not uplinks.problem,
         uplinks_problem=uplinks.problem,
@@ -87,28 +126,77 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         memlock_limit=system.memlock_limit,
         nvidia_driver=system.nvidia_driver,
         mlx5_driver=system.mlx5_driver,
+        bridges=bridges_of(parts),
+        data_direct=data_direct_of(parts),
+        iommu=_iommu(machine, parts.devices, gpus, ports),
+        processor=machine.processor,
+        numa_nodes=machine.numa_nodes,
+        huge_pages=machine.huge_pages,
+        chassis=machine.chassis,
+        runtime=parse_runtime(record),
+        system=settings,
         unseen=(
             *_gaps(record),
             *system_unseen,
-            *pci_unseen,
+            *parts_unseen,
             *net_unseen,
-            *rdma_unseen,
             *route_unseen,
             *storage_unseen,
+            *machine_unseen,
+            *settings_unseen,
         ),
+    )
+
+
+def _parts(record: Record) -> tuple[Parts, tuple[Unseen, ...], tuple[Unseen, ...]]:
+    """Read everything that devices are made of; what is wrong with network devices apart, for it hides uplinks."""
+    devices, pci_unseen = parse_pci(record)
+    configs, config_unseen = parse_pci_config(record)
+    netdevs, net_unseen = parse_net(record)
+    rdma_ports, rdma_unseen = parse_infiniband(record)
+    virtual, virtual_unseen = parse_virtual_functions(record)
+    counters, counter_unseen = parse_counters(record)
+    qos, qos_unseen = parse_qos(record)
+    parts = Parts(devices, netdevs, rdma_ports, configs, virtual, counters, qos)
+    unseen = (*pci_unseen, *config_unseen, *rdma_unseen, *virtual_unseen, *counter_unseen, *qos_unseen)
+    return parts, unseen, net_unseen
+
+
+def _iommu(
+    machine: MachineFacts, devices: tuple[PciDevice, ...], gpus: tuple[Gpu, ...], ports: tuple[NicPort, ...]
+) -> IommuState:
+    groups: dict[PciAddress, int] = {
+        device.address: device.iommu_group for device in devices if device.iommu_group is not None
+    }
+    types: Mapping[int, str] = machine.group_types
+    addresses = [*(gpu.pci for gpu in gpus), *(port.pci for port in ports)]
+    own = {types.get(groups[address], "") for address in addresses if address in groups}
+    known = own or set(types.values())
+    return IommuState(
+        present=machine.has_iommu,
+        default_type=next(iter(known)) if len(known) == 1 else "mixed" if known else "",
+        groups=groups,
+        group_types=types,
     )
 
 
 def _gaps(record: Record) -> tuple[Unseen, ...]:
     """Name everything that is missing from the record as a whole."""
     gaps = [] if record.is_complete else [Unseen("node record", "cut short: its last line is missing")]
-    gaps.extend(Unseen(section, record.missing(section)) for section in SECTIONS if record.missing(section))
-    gaps.extend(Unseen(section, why) for section, why in record.problems.items() if section not in SECTIONS)
-    known = {*SECTIONS, *OPTIONAL_SECTIONS}
+    line = next((line for line in record.lines("meta") if line.startswith("record_version\t")), "")
+    version = line.partition("\t")[2].strip()
+    expected = _FORMATS.get(version, SECTIONS)
+    gaps.extend(Unseen(section, record.missing(section)) for section in expected if record.missing(section))
+    gaps.extend(Unseen(section, why) for section, why in record.problems.items() if section not in expected)
+    known = {*SECTIONS, *DEPTH_SECTIONS, *OPTIONAL_SECTIONS}
     gaps.extend(
         Unseen(name, "a section that this version does not know") for name in record.sections if name not in known
     )
-    version = next((line for line in record.lines("meta") if line.startswith("record_version\t")), "")
-    if record.lines("meta") and version.partition("\t")[2].strip() != _RECORD_VERSION:
-        gaps.append(Unseen("node record", f"format {version.partition(chr(9))[2] or 'unknown'}, not {_RECORD_VERSION}"))
+    if version == "1":
+        gaps.append(Unseen(_DEPTH, "the record is of format 1, which did not ask for them"))
+    elif record.lines("meta") and version not in _FORMATS:
+        gaps.append(Unseen("node record", f"format {version or 'unknown'}, not {' or '.join(_FORMATS)}"))
     return tuple(gaps)
+
+
+_DEPTH = "PCI registers, IOMMU, counters, settings"

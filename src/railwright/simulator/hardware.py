@@ -3,7 +3,65 @@
 from dataclasses import dataclass, field
 
 from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
+from railwright.simulator.settings import Settings
 from railwright.standins.model import NodeDevices, Port
+
+ACS_CAPABLE = 0x5F
+"""All of Access Control Services but egress control: what switches of servers offer."""
+
+
+@dataclass(frozen=True)
+class PciRegisters:
+    """
+    What stands in a PCI function's configuration space.
+
+    Attributes:
+        acs_control: what of ACS is switched on; 0 where the kernel or the firmware left it off.
+        acs_capability: what of ACS there is; 0 for a function without it.
+        ats: whether address translation services are on; None for a function without them.
+        readable: whether the part above 64 bytes can be read.
+    """
+
+    link_speed_gts: float = 32.0
+    link_width_lanes: int = 16
+    max_link_speed_gts: float = 32.0
+    max_link_width_lanes: int = 16
+    relaxed_ordering: bool = True
+    no_snoop: bool = True
+    max_payload_bytes: int = 256
+    max_payload_supported_bytes: int = 512
+    max_read_request_bytes: int = 4096
+    acs_control: int = 0
+    acs_capability: int = 0
+    ats: bool | None = None
+    readable: bool = True
+
+
+ENDPOINT = PciRegisters()
+BRIDGE = PciRegisters(acs_capability=ACS_CAPABLE)
+FEW_COUNTERS = (
+    ("link_downed", 0),
+    ("link_error_recovery", 0),
+    ("symbol_error", 0),
+    ("port_rcv_errors", 0),
+    ("port_xmit_discards", 0),
+    ("port_xmit_wait", 0),
+)
+FEW_HW_COUNTERS = (
+    ("out_of_sequence", 0),
+    ("packet_seq_err", 0),
+    ("local_ack_timeout_err", 0),
+    ("rnr_nak_retry_err", 0),
+    ("np_cnp_sent", 0),
+    ("rp_cnp_handled", 0),
+)
+ETHTOOL = (
+    ("rx_discards_phy", 0),
+    ("rx_prio3_pause", 0),
+    ("tx_prio3_pause", 0),
+    ("rx_out_of_buffer", 0),
+    ("rx_crc_errors_phy", 0),
+)
 
 
 @dataclass(frozen=True)
@@ -14,6 +72,9 @@ class Gpu:
     path: str
     numa: int
     device_id: str = "2335"
+    registers: PciRegisters = ENDPOINT
+    driver: str | None = None
+    """Bound kernel driver whatever the GPU operator does ("vfio-pci", "nouveau"); None for what the operator binds."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +104,33 @@ class Nic:
     master: str = ""
     is_rail: bool = True
     """Only for who builds worlds; the node record says nothing of it."""
+    registers: PciRegisters = ENDPOINT
+    subsystem_id: str = "0051"
+    firmware: str = "28.43.2026"
+    psid: str = "MT_0000000838"
+    state: str = ""
+    """Of the RDMA port ("INIT", "ARMED"), where it is not what carrier and subnet manager make of it."""
+    pkeys: tuple[int, ...] = (0xFFFF,)
+    counters: tuple[tuple[str, int], ...] = FEW_COUNTERS
+    hw_counters: tuple[tuple[str, int], ...] = FEW_HW_COUNTERS
+    ethtool: tuple[tuple[str, int], ...] = ETHTOOL
+    carrier_changes: int = 2
+    alias: str = ""
+    """ifalias, where CNI plugins leave a device's own name."""
+    pfc_priorities: tuple[int, ...] = (3,)
+    trust: str = "dscp"
+    traffic_class: int | None = None
+    eswitch_mode: str = "legacy"
+    vf_guids: bool = True
+    """Whether virtual functions of an InfiniBand port got their GUIDs."""
+    vf_link_state: str = "auto"
+    vf_trust: bool = False
+    vf_lid: int | None = None
+    """LID of virtual functions; 65535 where the subnet manager does not virtualise. None for what the port has."""
+    has_char_device: bool = True
+    """Whether /dev/infiniband has the device files of it."""
+    dynamic_ips: tuple[str, ...] = ()
+    """Those of `ips` that DHCP gave."""
 
     @property
     def is_ib(self) -> bool:
@@ -88,12 +176,46 @@ class Machine:
         "VARIANT_ID=coreos",
     )
     kernel_arguments: str = "BOOT_IMAGE=(hd0,gpt3)/ostree/rhcos root=UUID=0 rw ignition.platform.id=metal"
-    modules: tuple[str, ...] = ("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "nfs", "ice")
+    modules: tuple[str, ...] = (
+        "mlx5_core",
+        "mlx5_ib",
+        "ib_core",
+        "ib_uverbs",
+        "ib_umad",
+        "rdma_cm",
+        "rdma_ucm",
+        "nfs",
+        "ice",
+    )
     secure_boot: bool = False
+    netns_is_host: bool = True
     routes_readable: bool = True
     readable: bool = True
     address: str = "10.0.0.10"
     labels: tuple[tuple[str, str], ...] = field(default=())
+    bridges: tuple[tuple[str, PciRegisters], ...] = ()
+    """Bridges that are not as BRIDGE, by PCI address."""
+    iommu: str = ""
+    """Type of the IOMMU's groups: "identity" (passthrough), "DMA", "DMA-FQ"; empty when there is none."""
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def cards(self) -> tuple[Gpu | Nic, ...]:
+        """GPUs, then NICs."""
+        return (*self.gpus, *self.nics)
+
+    @property
+    def bridge_paths(self) -> tuple[str, ...]:
+        """Sysfs paths of every bridge above a GPU or a NIC, each once, in order."""
+        found: dict[str, None] = {}
+        for device in self.cards:
+            steps = device.path.split("/")
+            found.update(dict.fromkeys("/".join(steps[:end]) for end in range(2, len(steps))))
+        return tuple(sorted(found))
+
+    def bridge(self, pci: str) -> PciRegisters:
+        """Registers of a bridge."""
+        return dict(self.bridges).get(pci, BRIDGE)
 
     def devices(self) -> NodeDevices:
         """What device plugins and config daemons find."""

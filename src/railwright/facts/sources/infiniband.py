@@ -1,8 +1,8 @@
 r"""
-The `infiniband` and `gids` sections: RDMA devices, InfiniBand and Ethernet alike.
+The `infiniband`, `gids` and `pkeys` sections: RDMA devices, InfiniBand and Ethernet alike.
 
 Samples: "mlx5_0\t1\tpci=0000:1a:00.0\tlink_layer=InfiniBand\tstate=4: ACTIVE\trate=400 Gb/sec (4X NDR)\tlid=0x12\tsm_lid=0x1"
-and "mlx5_2\t1\t3\tRoCE v2\tens3f0np0\t0000:0000:0000:0000:0000:ffff:c0a8:0105".
+and "mlx5_2\t1\t3\tRoCE v2\tens3f0np0\t0000:0000:0000:0000:0000:ffff:c0a8:0105", "mlx5_0\t1\t0xffff,0x7fff".
 """
 
 from dataclasses import dataclass
@@ -31,6 +31,8 @@ class RdmaPort:
     firmware: str
     board_id: str
     gids: tuple[Gid, ...]
+    phys_state: str = ""
+    pkeys: tuple[int, ...] = ()
 
 
 def parse_infiniband(record: Record) -> tuple[tuple[RdmaPort, ...], tuple[Unseen, ...]]:
@@ -50,22 +52,27 @@ def parse_infiniband(record: Record) -> tuple[tuple[RdmaPort, ...], tuple[Unseen
         if fields.get("pci") and pci_address(fields["pci"]) is None:
             unseen.append(wrong_line("infiniband", line, "its PCI address can't be read"))
     gids, gid_unseen = _gids(record, layers)
-    ports = tuple(_port(device, port, rows[device, port], layers, gids) for device, port in sorted(rows))
-    return ports, (*unseen, *gid_unseen)
+    keys, key_unseen = _pkeys(record)
+    ports = tuple(
+        _port(device, port, rows[device, port], layers[device, port], gids.get((device, port), []), keys)
+        for device, port in sorted(rows)
+    )
+    return ports, (*unseen, *gid_unseen, *key_unseen)
 
 
 def _port(
     device: str,
     port: int,
     fields: dict[str, str],
-    layers: dict[tuple[str, int], LinkLayer],
-    gids: dict[tuple[str, int], list[Gid]],
+    layer: LinkLayer,
+    gids: list[Gid],
+    keys: dict[tuple[str, int], tuple[int, ...]],
 ) -> RdmaPort:
     return RdmaPort(
         device=RdmaDevice(device),
         port=port,
         pci=pci_address(fields.get("pci")),
-        link_layer=layers[device, port],
+        link_layer=layer,
         state=fields.get("state", "").rpartition(":")[2].strip().upper(),
         rate_gbps=leading_decimal(fields.get("rate")),
         node_guid=fields.get("node_guid", ""),
@@ -73,8 +80,24 @@ def _port(
         sm_lid=whole_number(fields.get("sm_lid")),
         firmware=fields.get("fw_ver", ""),
         board_id=fields.get("board_id", ""),
-        gids=tuple(sorted(gids.get((device, port), ()), key=lambda gid: gid.index)),
+        gids=tuple(sorted(gids, key=lambda gid: gid.index)),
+        phys_state=fields.get("phys_state", "").rpartition(":")[2].strip(),
+        pkeys=keys.get((device, port), ()),
     )
+
+
+def _pkeys(record: Record) -> tuple[dict[tuple[str, int], tuple[int, ...]], list[Unseen]]:
+    keys: dict[tuple[str, int], tuple[int, ...]] = {}
+    unseen: list[Unseen] = []
+    for line in record.lines("pkeys"):
+        parts = [part.strip() for part in line.split("\t")]
+        port = whole_number(parts[1]) if len(parts) > 1 else None
+        values = [whole_number(text) for text in parts[2].split(",")] if len(parts) > 2 and parts[2] else []
+        if port is None or None in values:
+            unseen.append(wrong_line("pkeys", line, "not device, port, keys"))
+        else:
+            keys[parts[0], port] = tuple(value for value in values if value is not None)
+    return keys, unseen
 
 
 def _gids(

@@ -6,36 +6,16 @@ and, from `ip -o addr show`: "4: br-ex    inet 10.0.0.5/24 brd 10.0.0.255 scope 
 """
 
 import ipaddress
-from dataclasses import dataclass
 
 from railwright.core.ids import NetDevice
 from railwright.facts.model import NetDeviceFacts, Unseen
 from railwright.facts.record import Record, fields_of, pci_address, whole_number, wrong_line
 
 
-@dataclass(frozen=True)
-class LinkFacts:
-    """What a network device says beyond NetDeviceFacts: `carrier` None when the kernel does not say."""
-
-    carrier: bool | None
-    speed_mbps: int | None
-    port_name: str
-    """phys_port_name: "pf0vf3" marks the representor of a virtual function; mostly empty."""
-
-
-@dataclass(frozen=True)
-class Links:
-    """Every network device, sorted by name."""
-
-    netdevs: tuple[NetDeviceFacts, ...]
-    links: dict[NetDevice, LinkFacts]
-
-
-def parse_net(record: Record) -> tuple[Links, tuple[Unseen, ...]]:
-    """Read network devices with their addresses; a line that can't be read is named and left out."""
+def parse_net(record: Record) -> tuple[tuple[NetDeviceFacts, ...], tuple[Unseen, ...]]:
+    """Read network devices with their addresses, by name; a line that can't be read is named and left out."""
     addresses, unseen = _addresses(record)
     netdevs: dict[str, NetDeviceFacts] = {}
-    links: dict[NetDevice, LinkFacts] = {}
     for line in record.lines("net"):
         first, *rest = line.split("\t")
         name = NetDevice(first.strip())
@@ -58,13 +38,15 @@ def parse_net(record: Record) -> tuple[Links, tuple[Unseen, ...]]:
             address=fields.get("address", "").lower(),
             ip_addresses=tuple(addresses.get(name, ())),
             kind=fields.get("kind", ""),
-        )
-        links[name] = LinkFacts(
             carrier={"1": True, "0": False}.get(fields.get("carrier", "")),
+            carrier_changes=whole_number(fields.get("carrier_changes")),
             speed_mbps=_speed(fields.get("speed")),
+            alias=fields.get("alias", ""),
             port_name=fields.get("port_name", ""),
+            pkey=whole_number(fields.get("pkey")),
+            dynamic_addresses=tuple(address for address, leased in addresses.get(name, {}).items() if leased),
         )
-    return Links(tuple(netdevs[name] for name in sorted(netdevs)), links), tuple(unseen)
+    return tuple(netdevs[name] for name in sorted(netdevs)), tuple(unseen)
 
 
 def _speed(text: str | None) -> int | None:
@@ -73,8 +55,9 @@ def _speed(text: str | None) -> int | None:
     return speed if speed is not None and 0 < speed < 2**31 else None
 
 
-def _addresses(record: Record) -> tuple[dict[str, list[str]], list[Unseen]]:
-    addresses: dict[str, list[str]] = {}
+def _addresses(record: Record) -> tuple[dict[str, dict[str, bool]], list[Unseen]]:
+    """Read addresses by device, each with whether it was given for a time (DHCP, router advertisements)."""
+    addresses: dict[str, dict[str, bool]] = {}
     unseen: list[Unseen] = []
     for line in record.lines("addr"):
         words = line.split()
@@ -87,5 +70,6 @@ def _addresses(record: Record) -> tuple[dict[str, list[str]], list[Unseen]]:
         except ValueError:
             unseen.append(wrong_line("addr", line, "its IP address can't be read"))
             continue
-        addresses.setdefault(words[family - 1].partition("@")[0], []).append(str(address))
+        known = addresses.setdefault(words[family - 1].partition("@")[0], {})
+        known[str(address)] = "dynamic" in words[family + 2 :]
     return addresses, unseen

@@ -41,6 +41,10 @@ class PciDevice:
     sriov_total_vfs: int
     sriov_vfs: int
     parent: PciAddress | None
+    subsystem_id: str = ""
+    """"15b3:0051"; empty when not shown."""
+    iommu_group: int | None = None
+    bar_bytes: tuple[int, ...] = ()
 
 
 def parse_pci(record: Record) -> tuple[tuple[PciDevice, ...], tuple[Unseen, ...]]:
@@ -85,7 +89,15 @@ def _device(address: PciAddress, fields: dict[str, str]) -> PciDevice:
         sriov_total_vfs=whole_number(fields.get("sriov_totalvfs")) or 0,
         sriov_vfs=whole_number(fields.get("sriov_numvfs")) or 0,
         parent=pci_address(fields.get("physfn")),
+        subsystem_id=_subsystem(fields),
+        iommu_group=whole_number(fields.get("iommu_group")),
+        bar_bytes=tuple(size for text in fields.get("bars", "").split(",") if (size := whole_number(text))),
     )
+
+
+def _subsystem(fields: dict[str, str]) -> str:
+    vendor, device = hex_digits(fields.get("subsystem_vendor")), hex_digits(fields.get("subsystem_device"))
+    return f"{vendor}:{device}" if vendor and device else ""
 
 
 def _place(address: PciAddress, text: str) -> tuple[str, tuple[PciAddress, ...]]:

@@ -1,0 +1,135 @@
+"""Network devices, addresses and routes of a simulated node, as the node script prints them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from railwright.simulator.addresses import guid_bytes
+from railwright.simulator.hardware import Machine, Nic
+from railwright.simulator.running import Running
+
+_FOREVER = "\\       valid_lft forever preferred_lft forever"
+_LEASED = "\\       valid_lft 3412sec preferred_lft 3412sec"
+_LO = "lo\ttype=772\tmtu=65536\taddress=00:00:00:00:00:00\toperstate=unknown\tcarrier=1"
+
+
+def routes(machine: Machine) -> list[str]:
+    """Print the `route4` section."""
+    gateway = "".join(f"{int(part):02X}" for part in reversed(machine.gateway.split(".")))
+    network = "".join(f"{int(part):02X}" for part in reversed([*machine.gateway.split(".")[:3], "0"]))
+    device = machine.default_route
+    lines = [
+        "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT",
+        f"{device}\t00000000\t{gateway}\t0003\t0\t0\t48\t00000000\t0\t0\t0",
+        f"{device}\t{network}\t00000000\t0001\t0\t0\t48\t00FFFFFF\t0\t0\t0",
+    ]
+    for nic in machine.nics:
+        for address in nic.ips:
+            octets = address.partition("/")[0].split(".")
+            net_part = "".join(f"{int(part):02X}" for part in reversed([*octets[:3], "0"]))
+            lines.append(f"{nic.netdev}\t{net_part}\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0")
+    return lines
+
+
+def net(machine: Machine, running: Running) -> list[str]:
+    """Print the `net` section."""
+    lines = [_LO]
+    for nic in machine.nics:
+        lines.append(_port(nic, running))
+        lines += [_vf(nic, vf) for vf in running.vfs.get(nic.pci, ())]
+    lines += [
+        "\t".join(
+            [
+                item.name,
+                "type=1",
+                f"mtu={item.mtu}",
+                "address=0c:42:a1:00:00:01",
+                "operstate=up",
+                "carrier=1",
+                f"master={item.master}",
+                f"lowers={','.join(item.lowers)}",
+                f"kind={item.kind}",
+            ]
+        )
+        for item in machine.virtuals
+    ]
+    return lines
+
+
+def _port(nic: Nic, running: Running) -> str:
+    fields = [
+        nic.netdev,
+        f"type={32 if nic.is_ib else 1}",
+        f"mtu={running.mtu.get(nic.netdev, nic.mtu)}",
+        f"address={_hardware_address(nic)}",
+        f"operstate={'up' if nic.carrier else 'down'}",
+        f"carrier={int(nic.carrier)}",
+        f"carrier_changes={nic.carrier_changes}",
+        f"speed={nic.rate_gbps * 1000 if nic.carrier else -1}",
+        f"master={nic.master}",
+        f"pci={nic.pci}",
+        f"kind={'ipoib' if nic.is_ib else ''}",
+    ]
+    if nic.alias:
+        fields.append(f"alias={nic.alias}")
+    if nic.is_ib:
+        fields.append(f"pkey=0x{nic.pkeys[0] if nic.pkeys else 0:04x}")
+    return "\t".join(fields)
+
+
+def _vf(nic: Nic, vf: Mapping[str, Any]) -> str:
+    return "\t".join(
+        [
+            str(vf["name"]),
+            f"type={32 if nic.is_ib else 1}",
+            f"mtu={vf['mtu']}",
+            f"address={vf['mac']}",
+            "operstate=down",
+            "carrier=0",
+            "carrier_changes=1",
+            "speed=-1",
+            f"pci={vf['pciAddress']}",
+        ]
+    )
+
+
+def _hardware_address(nic: Nic) -> str:
+    if not nic.is_ib:
+        return nic.mac
+    return f"00:00:10:49:fe:80:00:00:00:00:00:00:{guid_bytes(nic)}"
+
+
+def addresses(machine: Machine) -> list[str]:
+    """Print the `addr` section."""
+    lines = [f"1: lo    inet 127.0.0.1/8 scope host lo{_FOREVER}"]
+    devices = [(nic.netdev, nic.ips, nic.dynamic_ips) for nic in machine.nics]
+    devices += [(item.name, item.ips, ()) for item in machine.virtuals]
+    for number, (name, static, dynamic) in enumerate(devices, start=2):
+        for address in static:
+            end = f"dynamic {name}{_LEASED}" if address in dynamic else f"{name}{_FOREVER}"
+            lines.append(f"{number}: {name}    inet {address} brd + scope global {end}")
+    return lines
+
+
+def qos(machine: Machine) -> list[str]:
+    """Print the `qos` section: what `dcb` and sysfs show of Ethernet ports that have an RDMA device."""
+    lines = []
+    for nic in machine.nics:
+        if not nic.rdma or nic.is_ib:
+            continue
+        states = " ".join(f"{number}:{'on' if number in nic.pfc_priorities else 'off'}" for number in range(8))
+        lines += [f"{nic.netdev}\tpfc\tpfc-cap 8 macsec-bypass off delay 0", f"{nic.netdev}\tpfc\tprio-pfc {states}"]
+        table = " ".join(f"{point}:{point >> 3}" for point in range(64)) if nic.trust == "dscp" else ""
+        lines.append(f"{nic.netdev}\tapp\t{f'dscp-prio {table}' if table else 'default-prio'}")
+        lines.append(f"{nic.rdma}\troce_tos\t0")
+        if nic.traffic_class is not None:
+            lines.append(f"{nic.rdma}\ttraffic_class\tGlobal tclass={nic.traffic_class}")
+    return lines
+
+
+def ethtool(machine: Machine) -> list[str]:
+    """Print the `ethtool` section."""
+    return [
+        "\t".join([nic.netdev, *(f"{name}={value}" for name, value in nic.ethtool)])
+        for nic in machine.nics
+        if nic.rdma and not nic.is_ib
+    ]
