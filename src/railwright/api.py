@@ -18,7 +18,7 @@ from railwright.catalog.model import Catalog
 from railwright.core.archive import ArchiveManifest
 from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, StageName
-from railwright.core.redaction import Redactor
+from railwright.core.redactor import Redactor
 from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Diagnosis, Finding, Severity
 from railwright.doctor.registry import known_rules
@@ -56,18 +56,19 @@ from railwright.ports.progress import Event, Progress, Silent
 from railwright.ports.world import World
 from railwright.report.collect import collect_document as _collect_document
 from railwright.report.discover import hardware_document, snapshot_document
+from railwright.report.explain import explain_document
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
 from railwright.report.plan import plan_document
-from railwright.report.things import explain_document, files_document, images_document, workload_document
+from railwright.report.things import files_document, images_document, workload_document
 from railwright.report.things import worlds_document as _worlds_document
 from railwright.wiring import SIMULATOR, faults, open_world, worlds
 
 __all__ = [
     "ApplyRecord",
     "Approval",
-    "Asked",
     "ArchiveManifest",
+    "Asked",
     "Catalog",
     "CleanRecord",
     "Decision",
@@ -108,9 +109,9 @@ __all__ = [
     "choose_fabric",
     "clean",
     "clean_document",
-    "diagnose",
     "collect",
     "collect_document",
+    "diagnose",
     "diagnose_text",
     "diagnosis_document",
     "discover",
@@ -166,7 +167,6 @@ async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
     return parse_node_record(answer.text)
 
 
-async def plan(
 async def collect(
     world: World, path: Path, scope: Scope | None = None, *, redact: bool = True, progress: Progress = _SILENT
 ) -> ArchiveManifest:
@@ -188,6 +188,7 @@ def collect_document(manifest: ArchiveManifest, path: Path) -> Document:
     return _collect_document(manifest, str(path), path.stat().st_size)
 
 
+async def plan(
     world: World, intents: tuple[Intent, ...], *, catalog: Catalog | None = None, progress: Progress = _SILENT
 ) -> Prepared:
     """Decide what would be done, and compare it with the cluster."""

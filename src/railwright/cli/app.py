@@ -16,13 +16,25 @@ if TYPE_CHECKING:
 
 def make_app(name: str = "railwright") -> "App":
     """Build the table; `name` is how the person called it ("oc railwright")."""
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
-    app = App(name=name, help=PURPOSE, version=__version__, help_format="plaintext", result_action="return_value")
+    app = App(
+        name=name,
+        help=PURPOSE,
+        version=__version__,
+        help_format="plaintext",
+        result_action="return_value",
+        # Every flag is off, and every list empty, unless it is given: a second spelling for that helps nobody.
+        default_parameter=Parameter(negative="", negative_iterable="", show_default=_default_shown),
+    )
     for command, meaning in COMMANDS.items():
         app.command(f"railwright.cli.{command}:{command}", name=command, help=meaning)
     app.register_install_completion_command()
     return app
+
+
+def _default_shown(default: object) -> str | None:
+    return None if default is None or default is False else str(default)
 
 
 def called_as(argument_zero: str) -> str:

@@ -16,9 +16,9 @@ def apply(
     *,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
     until: str | None = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
-    take_over: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: bool = False,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"])] = False,
+    take_over: bool = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Do it: stage by stage, each with a gate; interrupt it and run it again whenever you like.

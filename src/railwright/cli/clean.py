@@ -15,8 +15,8 @@ from railwright.cli.wanted import names_in
 def clean(
     *,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
+    dry_run: bool = False,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"])] = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Remove what apply made and put back what it changed; nothing else.

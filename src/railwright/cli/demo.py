@@ -27,8 +27,8 @@ def demo(
     fabric: Literal["roce", "infiniband"] = "roce",
     world: str | None = None,
     fault: list[str] | None = None,
-    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
-    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    all_: Annotated[bool, Parameter(name="--all")] = False,
+    list_: Annotated[bool, Parameter(name="--list")] = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Show the whole job on a simulated cluster: discover, plan, apply with its gates, status, clean.

@@ -1,9 +1,6 @@
 """`railwright discover`."""
 
 import math
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
@@ -14,7 +11,7 @@ from railwright.cli.progress import progress
 def discover(
     *,
     node: list[str] | None = None,
-    local: Annotated[bool, Parameter(negative="")] = False,
+    local: bool = False,
     node_timeout_s: float = 30.0,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:

@@ -2,9 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
-
-from cyclopts import Parameter
+from typing import BinaryIO, Literal
 
 from railwright import api
 from railwright.cli.edge import run, show
@@ -25,7 +23,7 @@ def doctor(
     node: list[str] | None = None,
     fail_on: FailOn = "error",
     log: Path | None = None,
-    fix: Annotated[bool, Parameter(negative="")] = False,
+    fix: bool = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Say what is wrong, with evidence, cause and remedy; of a cluster, an archive, or pasted text.

@@ -7,13 +7,13 @@ from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 
 
-def explain(key: str, *, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # noqa: B008 - frozen
-    """Say what a key of rails.yaml, an error code or a refusal means, and where the value in force comes from.
+def explain(key: str, /, *, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # noqa: B008 - frozen
+    """Say what a key of rails.yaml, an error, a refusal, a stage or a rule means, and where a value comes from.
 
     With rails.yaml and a cluster it also gives the value in force.
 
     Args:
-        key: "spec.network.mtu", "gate-timeout", "uplink-would-be-cut"; "all" lists every key and code.
+        key: "spec.network.mtu", "gate-timeout", "uplink-would-be-cut", "vfs-ready"; "all" lists every one.
         wanted: the wanted state.
         common: cluster and output.
     """

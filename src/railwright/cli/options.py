@@ -21,7 +21,7 @@ class Common:
     """Kubeconfig context (default: the current one), sim:WORLD[+FAULT...][@STATE.json], or bundle:PATH."""
     output: Annotated[Output, Parameter(name=["--output", "-o"], group=_SHARED)] = "text"
     """Format of the result on stdout; progress goes to stderr."""
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", group=_SHARED)] = False
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], group=_SHARED)] = False
     """No progress on stderr."""
 
 

@@ -1,9 +1,6 @@
 """`railwright render`."""
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
@@ -17,7 +14,7 @@ def render(
     *,
     to: Path,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
-    unchecked: Annotated[bool, Parameter(negative="")] = False,
+    unchecked: bool = False,
     openshift: str | None = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:

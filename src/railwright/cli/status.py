@@ -20,6 +20,11 @@ def status(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
     async def action() -> int:
         async with await api.open_cluster(common.cluster) as world:
             record = await api.status(world, intents_in(wanted), progress=progress(quiet=common.quiet))
+            fabrics = [intent.name for intent in record.intents]
+            if wanted.name not in {None, *fabrics}:
+                known = ", ".join(fabrics) or "none"
+                message = f"no fabric is named {wanted.name!r} (there are: {known})"
+                raise api.UsageError(message, hint="leave --name out: stages are shared by all fabrics")
             return show(api.status_document(record), common)
 
     return run(action, common)

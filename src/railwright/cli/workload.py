@@ -30,6 +30,9 @@ def workload(
     """
 
     async def action() -> int:
+        if image is not None and (not image or any(char.isspace() or not char.isprintable() for char in image)):
+            message = f"--image {image!r}: expected the reference of a container image"
+            raise api.UsageError(message, hint="for instance registry.example.com/team/training:1.0")
         async with await api.open_cluster(common.cluster) as world:
             intents = intents_in(wanted)
             prepared = await api.plan(world, intents or (), progress=progress(quiet=common.quiet))

@@ -23,6 +23,7 @@ def to_yaml(document: Document) -> str:
 
 def to_text(document: Document) -> str:
     """The text for people; a simulated result says so in its first line."""
-    said = f"[{SIMULATED} ({document.cluster})]\n" if document.simulated else ""
+    where = f" ({document.cluster})" if document.cluster else ""
+    said = f"[{SIMULATED}{where}]\n" if document.simulated else ""
     head = f"# {said}" if said and document.is_yaml else said
     return head + document.text.rstrip("\n") + "\n"

@@ -153,6 +153,7 @@ def _text(plan: Plan, manifests: Manifests, changes: Changes | None) -> str:
         _heading(plan),
         _nodes_text(plan),
         _rails_text(plan),
+        _decisions_text(plan),
         _stages_text(plan, manifests, changes),
         _fields_text(changes),
         _reaches_text(plan),
@@ -222,6 +223,13 @@ def _rails_text(plan: Plan) -> str:
     hidden = sum(max(0, len(rail.ports) - 3) for rail in plan.rails)
     text = "rails\n" + table(("rail", "node", "NIC", "netdev", "RDMA", "GPU", "distance", "Gb/s"), rows)
     return text + (f"\n  ... and {hidden} more (all in -o json)" if hidden else "")
+
+
+def _decisions_text(plan: Plan) -> str:
+    alone = f"{plan.fabrics[0].name}: " if len(plan.fabrics) == 1 else ""
+    rows = [(item.key.removeprefix(alone), _value(item.value), item.origin) for item in plan.decisions]
+    title = "values in force (why: railwright explain KEY, or -o json)\n"
+    return title + table(("key", "value", "from"), rows) if rows else ""
 
 
 def _stages_text(plan: Plan, manifests: Manifests, changes: Changes | None) -> str:

@@ -1,20 +1,10 @@
-"""Documents of what railwright can print besides plans: workloads, image lists, files, explanations, worlds."""
+"""Documents of what railwright can print besides plans: workloads, image lists, files, worlds."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from railwright.core.errors import UsageError
-from railwright.doctor.registry import rule as find_rule
-from railwright.doctor.registry import rule_infos
-from railwright.intent.keys import KEYS, KeyDoc, find_key
 from railwright.manifests.images import ImageList
 from railwright.manifests.model import File
 from railwright.manifests.workload import Workload, workload_text
 from railwright.manifests.yamltext import to_yaml
-from railwright.plan.model import Decision, Plan
-from railwright.report.codes import CODES
-from railwright.report.doctor import rule_data, rule_text
-from railwright.report.errors import ErrorPage, error_page, error_pages
+from railwright.plan.model import Plan
 from railwright.report.model import Document
 from railwright.report.plain import plain
 from railwright.report.tables import table
@@ -55,83 +45,6 @@ def files_document(plan: Plan, files: tuple[File, ...], folder: str) -> Document
     return Document("files/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, text)
 
 
-def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document:
-    """
-    Explain a key of rails.yaml, an error code, the code of a warning or refusal, or a rule of the doctor.
-
-    Raises:
-        UsageError: nothing of that name; the hint lists what is near.
-    """
-    in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
-    key, error, code, rule = find_key(asked), error_page(asked), CODES.get(asked), find_rule(asked)
-    if asked == "all":
-        text = _everything()
-    elif key is not None:
-        text = _key(key)
-    elif error is not None:
-        text = _error(error)
-    elif code is not None:
-        text = f"{asked}\n  {code}"
-    elif rule is not None:
-        text = rule_text(rule)
-    elif in_force:
-        text = asked
-    else:
-        near = sorted(name for name in _names() if asked.lower() in name.lower())[:8]
-        message = f"nothing is named {asked!r}"
-        hint = f"near: {', '.join(near)}" if near else "railwright explain all lists every key and code"
-        raise UsageError(message, hint=hint)
-    text += "".join(_in_force(item) for item in in_force)
-    payload: Mapping[str, Any] = {
-        "asked": asked,
-        "key": plain(key) if key else None,
-        "error": plain(error) if error else None,
-        "code": code,
-        "rule": rule_data(rule) if rule else None,
-        "decisions": plain(in_force),
-    }
-    return Document("explanation/v1alpha1", "", simulated=False, payload=payload, text=text)
-
-
-def _in_force(item: Decision) -> str:
-    source = f"\n    source   {item.source}" if item.source else ""
-    return f"\n  in force: {item.value} (from {item.origin}): {item.reason}{source}"
-
-
-def _names() -> set[str]:
-    return (
-        {key.path for key in KEYS}
-        | {page.code for page in error_pages()}
-        | set(CODES)
-        | {info.name for info in rule_infos()}
-    )
-
-
-def _everything() -> str:
-    rows = [(key.path, key.meaning.split(". ")[0]) for key in KEYS]
-    rows += [(page.code, f"error, exit {page.exit_code}: {page.meaning}") for page in error_pages()]
-    rows += sorted(CODES.items())
-    rows += [(info.name, f"rule, {info.severity.value}: {info.title}") for info in rule_infos()]
-    return table(("name", "meaning"), rows)
-
-
-def _key(key: KeyDoc) -> str:
-    lines = [key.path, f"  {key.meaning}", f"  type     {key.type}"]
-    if key.allowed:
-        lines.append(f"  allowed  {', '.join(key.allowed)}")
-    if key.unit:
-        lines.append(f"  unit     {key.unit}")
-    lines.append(f"  default  {key.default}")
-    if key.example:
-        lines.append(f"  example  {key.example}")
-    return "\n".join(lines)
-
-
-def _error(page: ErrorPage) -> str:
-    retry = "may be retried" if page.transient else "the same command again gives the same"
-    return f"{page.code}\n  {page.meaning}\n  exit {page.exit_code}; {retry}\n  next  {page.remedy}"
-
-
 def worlds_document(worlds: tuple[tuple[str, str], ...], faults: tuple[tuple[str, str], ...]) -> Document:
     """List the simulated worlds and what can be broken in them."""
     payload = {
@@ -145,4 +58,4 @@ def worlds_document(worlds: tuple[tuple[str, str], ...], faults: tuple[tuple[str
             "use: --cluster sim:WORLD+FAULT, or railwright demo --world WORLD --fault FAULT",
         ]
     )
-    return Document("worlds/v1alpha1", "sim:", simulated=True, payload=payload, text=text)
+    return Document("worlds/v1alpha1", "", simulated=True, payload=payload, text=text)

@@ -1,0 +1,115 @@
+"""`explain`: what a key, an error, a code, a stage or a rule means, and where the value in force comes from."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from railwright.core.errors import UsageError
+from railwright.doctor.registry import rule as find_rule
+from railwright.doctor.registry import rule_infos
+from railwright.intent.keys import KEYS, KeyDoc, find_key
+from railwright.plan.model import Decision
+from railwright.plan.stages import TABLE, Row
+from railwright.report.codes import CODES
+from railwright.report.doctor import rule_data, rule_text
+from railwright.report.errors import ErrorPage, error_page, error_pages
+from railwright.report.model import Document
+from railwright.report.plain import plain
+from railwright.report.tables import table
+
+_NEAR = 5
+
+
+def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document:
+    """
+    Explain a key of rails.yaml, an error, the code of a warning or refusal, a stage, or a rule of the doctor.
+
+    Raises:
+        UsageError: nothing of that name; the hint lists what is near.
+    """
+    in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
+    key, error, code, rule = find_key(asked), error_page(asked), CODES.get(asked), find_rule(asked)
+    stage = next((row for row in TABLE if row.name == asked), None)
+    if asked == "all":
+        text = _everything()
+    elif key is not None:
+        text = _key(key)
+    elif error is not None:
+        text = _error(error)
+    elif code is not None:
+        text = f"{asked}\n  {code}"
+    elif stage is not None:
+        text = _stage(stage)
+    elif rule is not None:
+        text = rule_text(rule)
+    elif in_force:
+        text = asked
+    else:
+        message = f"nothing is named {asked!r}"
+        raise UsageError(message, hint=_near(asked))
+    text += "".join(_in_force(item) for item in in_force)
+    payload: Mapping[str, Any] = {
+        "asked": asked,
+        "key": plain(key) if key else None,
+        "error": plain(error) if error else None,
+        "code": code,
+        "stage": {"name": stage.name, "gate": stage.gate, "undo": stage.undo} if stage else None,
+        "rule": rule_data(rule) if rule else None,
+        "decisions": plain(in_force),
+    }
+    return Document("explanation/v1alpha1", "", simulated=False, payload=payload, text=text)
+
+
+def _in_force(item: Decision) -> str:
+    source = f"\n    source   {item.source}" if item.source else ""
+    return f"\n  in force: {item.value} (from {item.origin}): {item.reason}{source}"
+
+
+def _near(asked: str) -> str:
+    names = sorted(
+        {key.path for key in KEYS}
+        | {page.code for page in error_pages()}
+        | set(CODES)
+        | {row.name for row in TABLE}
+        | {info.name for info in rule_infos()}
+    )
+    inside = [name for name in names if asked.lower() in name.lower()]
+    near = [*inside, *(name for name in get_close_matches(asked, names, _NEAR) if name not in inside)][:_NEAR]
+    return f"did you mean {' or '.join(near)}?" if near else "railwright explain all lists every key and code"
+
+
+def _everything() -> str:
+    rows = [(key.path, key.meaning.split(". ")[0]) for key in KEYS]
+    rows += [(page.code, f"error, exit {page.exit_code}: {page.meaning}") for page in error_pages()]
+    rows += sorted(CODES.items())
+    rows += [(row.name, f"stage, passed when {row.gate}") for row in TABLE]
+    rows += [(info.name, f"rule, {info.severity.value}: {info.title}") for info in rule_infos()]
+    return table(("name", "meaning"), rows)
+
+
+def _key(key: KeyDoc) -> str:
+    lines = [key.path, f"  {key.meaning}", f"  type     {key.type}"]
+    if key.allowed:
+        lines.append(f"  allowed  {', '.join(key.allowed)}")
+    if key.unit:
+        lines.append(f"  unit     {key.unit}")
+    lines.append(f"  default  {key.default or 'none: it must be written'}" + (f" ({key.why})" if key.why else ""))
+    if key.example:
+        lines.append(f"  example  {key.example}")
+    return "\n".join(lines)
+
+
+def _error(page: ErrorPage) -> str:
+    retry = "may be retried" if page.transient else "the same command again gives the same"
+    return f"{page.code}\n  {page.meaning}\n  exit {page.exit_code}; {retry}\n  next  {page.remedy}"
+
+
+def _stage(row: Row) -> str:
+    turns = "once for a canary node of each group, then for each batch" if row.per_batch else "once"
+    lines = (
+        f"{row.name} (a stage)",
+        f"  passed when  {row.gate}",
+        f"  runs         {turns}",
+        f"  undo         {row.undo}",
+    )
+    return "\n".join(lines)
