@@ -1,7 +1,6 @@
 """From the text that the node script printed to what the node is: the one entry to the parsers of a node record."""
 
 from collections.abc import Mapping
-
 from functools import lru_cache
 
 from railwright.core.ids import PciAddress
