@@ -1,49 +1,106 @@
-"""Take secrets out of text and objects before they are shown or stored."""
+"""
+Take secrets out of text and objects before they are shown or stored.
 
+A secret is known by the name that it stands under, or by its own form: tokens, keys, certificates, passwords in URLs,
+pull secrets, public SSH keys. What it is replaced with says nothing of it.
+"""
+
+import base64
+import binascii
 import re
+import urllib.parse
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
-_SECRET_KEYS = re.compile(
-    r"(?i)(token|password|passwd|secret|private_?key|pullsecret|\.dockerconfigjson|authorization)"
-)
-_TOKENS = re.compile(r"(?:sha256~[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}|(?i:bearer)\s+[\w.~+/-]{16,})")
-_PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
-_URL_PASSWORD = re.compile(r"(?<=://)[^/@\s:]+:[^/@\s]+(?=@)")
-
 REDACTED = "<redacted>"
+
+_SECRET_KEYS = re.compile(
+    r"(?i)(token|passw(?:or)?d|passphrase|secret|private[_-]?key|api[_-]?key|access[_-]?key|pullsecret"
+    r"|\.?docker(?:config(?:json)?|cfg)$|authorization|credential|cabundle|ssh[_-]?authorized[_-]?keys"
+    r"|(?:client-key|client-certificate|certificate-authority)-data)"
+)
+_NOT_SECRET = re.compile(r"(?i)^(?:true|false|null|nil|none|~)?$")
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.{0,65536}?-----END \1-----", re.DOTALL)
+_OPEN_PEM = re.compile(r"-----BEGIN [A-Z0-9 ]+-----[A-Za-z0-9+/=\s\\]*")
+"""One whose end was cut off."""
+_FORMS = re.compile(
+    r"sha256~[\w-]{20,}"  # OpenShift's OAuth tokens
+    r"|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"  # JSON web tokens: service accounts
+    r"|(?i:bearer|basic)\s+[\w.~+/=-]{16,}"
+    r"|LS0tLS1CRUdJTi[A-Za-z0-9+/=]{20,}"  # PEM in base64
+    r"|\bnvapi-[\w-]{20,}"  # NGC
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bglpat-[\w-]{18,}|\bhf_[A-Za-z0-9]{30,}|\bxox[abprs]-[\w-]{10,}"
+    r"|\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-[\w-]+) [A-Za-z0-9+/=]{40,}(?: [\w.-]+@[\w.-]+)?"
+)
+_NAMED = re.compile(
+    r"(?i)([\w.-]*(?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+    r"|(?:client-key|client-certificate|certificate-authority)-data|\bauth)"
+    r"""\\*["']?\s{0,8}[:=]\s{0,8}\\*["']?)([^\s"'\\,;{}\[\]&<>]{3,})"""
+)
+_URL_PASSWORD = re.compile(r"(?<=://)[^/@\s:]{1,256}:[^/@\s]{1,1024}(?=@)")
+_DATA_URL = re.compile(r"data:([^,;\s]*)(;base64)?,(.*)", re.DOTALL)
+_MAX_DATA_BYTES = 8 << 20
 
 
 def redact_text(text: str) -> str:
-    """Replace tokens, PEM blocks and passwords inside URLs."""
-    return _URL_PASSWORD.sub(REDACTED, _TOKENS.sub(REDACTED, _PEM.sub(REDACTED, text)))
+    """Replace tokens, keys, certificates, passwords, and values that stand behind a telling name."""
+    if len(text) < 8:
+        return text
+    if "-----BEGIN" in text:
+        text = _OPEN_PEM.sub(REDACTED, _PEM.sub(REDACTED, text))
+    text = _FORMS.sub(REDACTED, text)
+    if ":" in text or "=" in text:
+        text = _NAMED.sub(_named, _URL_PASSWORD.sub(REDACTED, text))
+    return text
+
+
+def _named(match: re.Match[str]) -> str:
+    return match[0] if _NOT_SECRET.match(match[2]) else f"{match[1]}{REDACTED}"
 
 
 def redact(value: Any) -> Any:
-    """Redact nested data: values under telling keys whole, other strings by pattern; references by name stay."""
+    """Redact nested data: values under telling keys whole, other strings by their form; references by name stay."""
     if isinstance(value, Mapping):
+        told = value.get("name") if isinstance(value.get("value"), str) else None
         return {
-            key: REDACTED
-            if _SECRET_KEYS.search(key) and isinstance(item, str) and not key.endswith("Name")
-            else redact(item)
+            key: REDACTED if is_secret(key, item) or (key == "value" and is_secret(told, item)) else redact(item)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
         return [redact(item) for item in value]
-    return redact_text(value) if isinstance(value, str) else value
+    return redact_string(value) if isinstance(value, str) else value
 
 
-class Redactor:
-    """Takes secrets out of everything that goes into an archive."""
+def is_secret(key: Any, item: Any) -> bool:
+    """Whether a key says that its value is a secret; the name of a Secret is none."""
+    return (
+        isinstance(item, str)
+        and isinstance(key, str)
+        and not key.endswith(("Name", ".name"))
+        and _SECRET_KEYS.search(key) is not None
+        and _NOT_SECRET.match(item) is None
+    )
 
-    def value(self, value: Any) -> Any:
-        """Redact an object, or a part of one."""
-        return redact(value)
 
-    def text(self, text: str) -> str:
-        """Redact text, as logs."""
-        return redact_text(text)
+def redact_string(text: str) -> str:
+    """Redact one string of an object: text, or the contents of a file as a data URL."""
+    match = _DATA_URL.fullmatch(text) if text.startswith("data:") else None
+    return redact_text(text) if match is None else _redact_data(match)
 
-    def node_record(self, text: str) -> str:
-        """Redact the raw record of a node."""
-        return redact_text(text)
+
+def _redact_data(match: re.Match[str]) -> str:
+    """Redact what a data URL holds; what cannot be read is taken out whole. As it was when nothing is in it."""
+    try:
+        data = base64.b64decode(match[3]) if match[2] else urllib.parse.unquote_to_bytes(match[3])
+        is_packed = data.startswith(b"\x1f\x8b")
+        if is_packed:
+            data = zlib.decompressobj(wbits=31).decompress(data, _MAX_DATA_BYTES)
+        text = data.decode()
+    except (binascii.Error, zlib.error, UnicodeDecodeError, ValueError):
+        return f"data:,{REDACTED}"
+    clean = redact_text(text)
+    if clean == text:
+        return match[0]
+    return f"data:,{REDACTED}" if is_packed else f"data:{match[1]},{urllib.parse.quote(clean)}"
