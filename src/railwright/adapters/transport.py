@@ -27,6 +27,8 @@ from railwright.core.version import __version__
 REQUEST_LIMIT_S = 60.0
 """One request with all its attempts; kube-apiserver ends its own after 60 s, so a longer wait brings nothing."""
 CONNECT_LIMIT_S = 10.0
+ANSWER_LIMIT_BYTES = 256 << 20
+"""More than any page of a list; what sends more is no API server, or one that would fill our memory."""
 READ_ATTEMPTS = 4
 LONGEST_PAUSE_S = 10.0
 
@@ -110,12 +112,27 @@ class Transport:
     async def _once(self, request: Request, limit_s: float) -> bytes:
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._client.send(self._built(request))
+                response = await self._client.send(self._built(request), stream=True)
+                try:
+                    if response.is_success:
+                        return await self._bounded(response, request)
+                finally:
+                    await response.aclose()
         except FOREIGN as error:
             raise unreachable(error, request.what, self.server) from error
-        if response.is_success:
-            return response.content
         raise self.refusal(response, request)
+
+    async def _bounded(self, response: httpx2.Response, request: Request) -> bytes:
+        content = bytearray()
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > ANSWER_LIMIT_BYTES:
+                raise ClusterUnreachable(
+                    f"{request.what}: {self.server} answers with more than {ANSWER_LIMIT_BYTES >> 20} MiB",
+                    hint="is it the API server, or something before it?",
+                    context={"server": self.server},
+                )
+        return bytes(content)
 
     @asynccontextmanager
     async def lines(self, request: Request, *, quiet_s: float) -> AsyncIterator[AsyncIterator[str]]:

@@ -46,6 +46,12 @@ async def test_a_read_is_tried_again_when_the_server_is_busy() -> None:
     assert await cluster.version() == "v1.33.4"
 
 
+async def test_an_answer_without_end_is_cut_off_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "ANSWER_LIMIT_BYTES", 8)
+    with pytest.raises(ClusterUnreachable, match="answers with more than"):
+        await a_cluster(lambda _: httpx2.Response(200, json={"gitVersion": "v1.33.4"})).version()
+
+
 async def test_a_server_that_stays_busy_is_reported_after_a_few_attempts() -> None:
     asked: list[httpx2.Request] = []
 
