@@ -28,6 +28,7 @@ from railwright.simulator.open import open_simulator
 from railwright.simulator.record import node_record
 from railwright.simulator.worlds.machines import Machine
 from railwright.standins.all import STANDINS
+from railwright.standins.model import React
 
 QUIET_FACTOR = 150.0
 """Reboots of two nodes in four seconds."""
@@ -115,22 +116,31 @@ async def _named_and_served(client: PlaneClient) -> list[Kind]:
 
 
 @asynccontextmanager
-async def bed_of(plane: Plane, world_name: str, clock: Path | None = None) -> AsyncIterator[Bed]:
+async def bed_of(
+    plane: Plane,
+    world_name: str,
+    clock: Path | None = None,
+    *,
+    standins: Sequence[tuple[str, React]] = STANDINS,
+    quiet_factor: float = QUIET_FACTOR,
+) -> AsyncIterator[Bed]:
     """
     Put a simulated world on the plane; what the API server refuses of it is a failure of the simulator.
 
     Args:
         clock: a file for processes that share the bed's time.
+        standins: who is played.
+        quiet_factor: how fast time runs while nothing changes; slower where somebody real works.
     """
     engine = engine_of(world_name)
-    time = FasterTime(QUIET_FACTOR, shared=clock)
+    time = FasterTime(quiet_factor, shared=clock)
     client, cluster = plane.client(), live_cluster(plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
         served = await _named_and_served(client)
         await wipe(client, served, keep=frozenset(ref.name for ref in engine.store.objects if ref.kind == NAMESPACE))
         refused = await seed(client, list(engine.store.objects.values()))
         assert not refused, "\n".join(refused)
-        actors = Actors(client, STANDINS, engine.seen().devices, time)
+        actors = Actors(client, standins, engine.seen().devices, time)
         async with acting(actors, served):
             await RealClock().sleep(0)
             with time.waiting():

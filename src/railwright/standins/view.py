@@ -6,11 +6,11 @@ Nothing here knows an operator; each file of `kinds` does.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from railwright.core.kinds import NODE, POD
+from railwright.core.kinds import CLUSTER_VERSION, NODE, POD
 from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
 from railwright.standins.model import Objects, Write
 
@@ -19,7 +19,8 @@ class KindIndex(dict[Ref, KubeObject]):
     """
     Objects by reference that also answer "all of one kind" and "pods of one owner" without looking at the rest.
 
-    Answers are kept until an object of that kind changes: most steps of a world change nothing.
+    Answers are kept until an object of that kind changes: most steps of a world change nothing. Which kinds were
+    asked for is kept too: whoever is asked the same again, at the same time, need not answer twice.
     """
 
     def __init__(self, items: Iterable[tuple[Ref, KubeObject]] = ()) -> None:
@@ -28,26 +29,78 @@ class KindIndex(dict[Ref, KubeObject]):
         self.by_kind: dict[Kind, dict[Ref, KubeObject]] = {}
         self._listings: dict[Kind, dict[str | None, tuple[KubeObject, ...]]] = {}
         self._owned: dict[str, list[KubeObject]] | None = None
+        self._parts: dict[str, dict[Ref, None]] = {}
+        self._changes = 0
+        self._changed_at: dict[Kind, int] = {}
+        self._asked: set[Kind] = set()
+        self._remembered: dict[Any, tuple[frozenset[Kind], int, Any]] = {}
         for ref, obj in items:
             self[ref] = obj
 
     def __setitem__(self, ref: Ref, obj: KubeObject) -> None:
+        self._leave_owners(ref)
+        for uid in _owner_uids(obj):
+            self._parts.setdefault(uid, {})[ref] = None
         super().__setitem__(ref, obj)
         self.by_kind.setdefault(ref.kind, {})[ref] = obj
         self._forget(ref.kind)
 
     def __delitem__(self, ref: Ref) -> None:
+        self._leave_owners(ref)
         super().__delitem__(ref)
         del self.by_kind[ref.kind][ref]
         self._forget(ref.kind)
 
+    def get(self, ref: Ref, default: Any = None) -> Any:
+        """Find one object."""
+        self._asked.add(ref.kind)
+        return super().get(ref, default)
+
     def _forget(self, kind: Kind) -> None:
+        self._changes += 1
+        self._changed_at[kind] = self._changes
         self._listings.pop(kind, None)
         if kind == POD:
             self._owned = None
 
+    def _leave_owners(self, ref: Ref) -> None:
+        before = super().get(ref)
+        for uid in _owner_uids(before) if before is not None else ():
+            self._parts.get(uid, {}).pop(ref, None)
+
+    def parts_of(self, uid: str) -> tuple[Ref, ...]:
+        """Name the objects that belong to nobody but one owner."""
+        return tuple(ref for ref in self._parts.get(uid, ()) if set(_owner_uids(self[ref])) == {uid})
+
+    def mark(self) -> int:
+        """Number the present; what was asked for until now is forgotten."""
+        self._asked = set()
+        return self._changes
+
+    def asked(self) -> frozenset[Kind]:
+        """Kinds that were asked for since the last mark."""
+        return frozenset(self._asked)
+
+    def has_news(self, kinds: Iterable[Kind], mark: int) -> bool:
+        """Whether an object of one of these kinds changed since a mark."""
+        return any(self._changed_at.get(kind, 0) > mark for kind in kinds)
+
+    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Give what was made before as long as nothing that it was made from has changed."""
+        known = self._remembered.get(key)
+        if known is None or self.has_news(known[0], known[1]):
+            mark, value = self.mark(), make()
+            known = self._remembered[key] = (self.asked(), mark, value)
+        return known[2]
+
+    def all_of(self, kind: Kind) -> Mapping[Ref, KubeObject]:
+        """Objects of one kind, with those that are being deleted."""
+        self._asked.add(kind)
+        return self.by_kind.get(kind, {})
+
     def listing(self, kind: Kind, namespace: str | None) -> tuple[KubeObject, ...]:
         """Objects of one kind that are not being deleted, by reference."""
+        self._asked.add(kind)
         kept = self._listings.setdefault(kind, {})
         if namespace not in kept:
             kept[namespace] = _living(self.by_kind.get(kind, {}), namespace)
@@ -55,6 +108,7 @@ class KindIndex(dict[Ref, KubeObject]):
 
     def pods_owned_by(self, uid: str) -> list[KubeObject]:
         """Pods of one owner, by reference."""
+        self._asked.add(POD)
         if self._owned is None:
             self._owned = {}
             for pod in self.listing(POD, None):
@@ -63,8 +117,14 @@ class KindIndex(dict[Ref, KubeObject]):
         return self._owned.get(uid, [])
 
 
+def _owner_uids(obj: KubeObject) -> list[str]:
+    return [str(owner.get("uid")) for owner in dig(obj, "metadata", "ownerReferences", default=())]
+
+
 def _living(pool: Mapping[Ref, KubeObject], namespace: str | None) -> tuple[KubeObject, ...]:
-    return tuple(pool[ref] for ref in sorted(pool) if namespace in {None, ref.namespace} and not is_leaving(pool[ref]))
+    """List objects of one kind by namespace and name."""
+    there = [ref for ref in pool if namespace in {None, ref.namespace} and not is_leaving(pool[ref])]
+    return tuple(pool[ref] for ref in sorted(there, key=_place))
 
 
 def of_kind(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
@@ -78,14 +138,34 @@ def of_kind(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[K
 def everything(world: Objects, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
     """List objects of one kind, with those that are being deleted."""
     known = world.objects
-    pool = known.by_kind.get(kind, {}) if isinstance(known, KindIndex) else known
-    return tuple(pool[ref] for ref in sorted(pool) if ref.kind == kind and namespace in {None, ref.namespace})
+    if isinstance(known, KindIndex):
+        there = [ref for ref in known.all_of(kind) if namespace in {None, ref.namespace}]
+    else:
+        there = [ref for ref in known if ref.kind == kind and namespace in {None, ref.namespace}]
+    return tuple(known[ref] for ref in sorted(there, key=_place))
+
+
+def leaving(world: Objects, kind: Kind) -> tuple[KubeObject, ...]:
+    """List objects of one kind that are being deleted."""
+    known = world.objects
+    pool = known.all_of(kind) if isinstance(known, KindIndex) else known
+    there = [ref for ref in pool if ref.kind == kind and is_leaving(pool[ref])]
+    return tuple(pool[ref] for ref in sorted(there, key=_place))
+
+
+def _place(ref: Ref) -> tuple[str, str]:
+    return ref.namespace, ref.name
 
 
 def find(world: Objects, kind: Kind, name: str, namespace: str = "") -> KubeObject | None:
     """Find one object that is not being deleted."""
     obj = world.objects.get(Ref(kind, namespace, name))
     return None if obj is None or is_leaving(obj) else obj
+
+
+def is_openshift(world: Objects) -> bool:
+    """Whether the world is an OpenShift cluster."""
+    return bool(everything(world, CLUSTER_VERSION))
 
 
 def is_leaving(obj: KubeObject) -> bool:

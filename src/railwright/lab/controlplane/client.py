@@ -99,6 +99,10 @@ class PlaneClient:
         options = {"propagationPolicy": "Background", "gracePeriodSeconds": 0}
         await self._send("DELETE", await self._path(ref), options)
 
+    async def read(self, ref: Ref) -> dict[str, Any]:
+        """Read one object."""
+        return await self._send("GET", await self._path(ref))
+
     async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
         """Read all objects of a kind in all namespaces, and the version of the collection."""
         answer = await self._send("GET", await self._path(Ref(kind, "", ""), named=False))

@@ -23,7 +23,11 @@ from railwright.lab.controlplane.processes import Started, free_ports, must_run,
 CONTEXT = "railwright-lab"
 READY_LIMIT_S = 90.0
 """Four seconds on a quiet machine, eight at a load of 20 on two cores (measured 2026-11-30)."""
-_SERVICES = "10.96.0.0/16"
+_SERVICES_FIRST = 64
+"""
+Services get addresses of 127.N.0.0/16, N from here on and another for each plane: loopback, so that the API server
+reaches a webhook at its Service's address without a route, and nobody else does.
+"""
 _ADVERTISED = "10.254.0.1"
 """Never used, since endpoints are not reconciled; it must only not be a loopback address."""
 
@@ -130,7 +134,7 @@ def _apiserver(programs: Path, work: Path, etcd_url: str, port: int) -> list[str
         f"--token-auth-file={work / 'tokens.csv'}",
         "--authorization-mode=RBAC",
         "--allow-privileged=true",
-        f"--service-cluster-ip-range={_SERVICES}",
+        f"--service-cluster-ip-range=127.{_SERVICES_FIRST + secrets.randbelow(256 - _SERVICES_FIRST)}.0.0/16",
         "--disable-admission-plugins=ServiceAccount",
         "--endpoint-reconciler-type=none",
         f"--advertise-address={_ADVERTISED}",

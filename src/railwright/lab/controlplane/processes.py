@@ -61,14 +61,14 @@ async def start(
     return Started(name, process, log)
 
 
-async def stop(started: list[Started]) -> None:
+async def stop(started: list[Started], limit_s: float = STOP_LIMIT_S) -> None:
     """End processes, last started first; what does not end in time is killed."""
     running = [each for each in reversed(started) if each.process.returncode is None]
     for each in running:
         each.process.terminate()
     waits = [asyncio.create_task(each.process.wait()) for each in running]
     if waits:
-        await asyncio.wait(waits, timeout=STOP_LIMIT_S)
+        await asyncio.wait(waits, timeout=limit_s)
     for each in running:
         if each.process.returncode is None:
             each.process.kill()

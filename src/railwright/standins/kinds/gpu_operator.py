@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from railwright.core.ids import NodeName
-from railwright.core.kinds import CLUSTER_POLICY, DAEMON_SET
+from railwright.core.kinds import CLUSTER_POLICY, DAEMON_SET, NODE
 from railwright.core.objects import KubeObject, dig, labels_of
 from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
 from railwright.standins.kinds.nfd import PREFIX
@@ -22,6 +22,7 @@ from railwright.standins.view import (
     differs,
     ensure,
     find,
+    is_openshift,
     is_pod_ready,
     matches,
     merge,
@@ -165,7 +166,7 @@ def _driver(
 ) -> KubeObject:
     """Spell the driver DaemonSet: without an OSTREE_VERSION there is no toolkit container, and no error anywhere."""
     spec = dig(policy, "spec", "driver", default={})
-    on_openshift = any(ref.kind.kind == "ClusterVersion" for ref in world.objects)
+    on_openshift = is_openshift(world)
     image = f"{spec.get('repository') or 'nvcr.io/nvidia'}/{spec.get('image') or 'driver'}:{spec.get('version') or DRIVER_VERSION}"
     kind = spec.get("kernelModuleType") or "auto"
     environment = {"KERNEL_MODULE_TYPE": kind}
@@ -204,7 +205,7 @@ def _roll_drivers(world: Objects, namespace: str, policy: KubeObject) -> list[Wr
         pods, newest = pods_of(world, item), revision(item)
         outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != newest]
         for pod in pods:
-            node = next((node for node in nodes(world) if name_of(node) == node_of(pod)), None)
+            node = find(world, NODE, node_of(pod))
             state = (
                 "upgrade-required"
                 if pod in outdated
@@ -273,7 +274,7 @@ def _product_labels(world: Objects, namespace: str) -> list[Write]:
     discovery = find(world, DAEMON_SET, "gpu-feature-discovery", namespace)
     writes: list[Write] = []
     for pod in pods_of(world, discovery) if discovery is not None else ():
-        node = next((node for node in nodes(world) if name_of(node) == node_of(pod)), None)
+        node = find(world, NODE, node_of(pod))
         count = world.devices.get(NodeName(node_of(pod)))
         if node is not None and count is not None and is_pod_ready(pod):
             wanted = {

@@ -9,6 +9,7 @@ Source: OpenShift 4.22 docs, Hardware accelerators 5.9.3 (a resource of 0).
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from railwright.core.ids import NodeName
@@ -19,9 +20,8 @@ from railwright.standins.view import (
     age_s,
     created,
     delete,
-    everything,
-    is_leaving,
     is_pod_ready,
+    leaving,
     name_of,
     node_of,
     of_kind,
@@ -48,9 +48,7 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     """Start pods, end those that are being deleted, and report the devices that ready plugins found."""
     down = {name_of(node) for node in of_kind(world, NODE) if _is_down(node)}
     writes: list[Write] = [
-        delete(pod)
-        for pod in everything(world, POD)
-        if is_leaving(pod) and not dig(pod, "metadata", "finalizers", default=())
+        delete(pod) for pod in leaving(world, POD) if not dig(pod, "metadata", "finalizers", default=())
     ]
     ready: dict[str, set[str]] = {}
     for pod in of_kind(world, POD):
@@ -180,6 +178,7 @@ def _config(world: Objects, name: str) -> Mapping[str, str]:
     return dig(found[0], "data", default={}) if found else {}
 
 
+@cache
 def _parse(text: str) -> Mapping[str, Any]:
     try:
         parsed = json.loads(text or "{}")

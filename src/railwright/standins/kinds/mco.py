@@ -65,7 +65,8 @@ def _pool(world: Objects, pool: KubeObject, now: datetime) -> list[Write]:
     unmarked = [node for node in members if not _mark(node, CURRENT)]
     for node in unmarked:
         writes += merge(node, {"metadata": {"annotations": {CURRENT: name, DESIRED: name, STATE: "Done"}}})
-    waiting = [node for node in members if node not in done and node not in busy and node not in unmarked]
+    placed = {name_of(node) for node in (*done, *busy, *unmarked)}
+    waiting = [node for node in members if name_of(node) not in placed]
     if waiting and not busy and not paused:
         writes += _begin(waiting[0], name, now)
     return [*writes, *_report(pool, wanted, members, done, paused=paused, now=now)]

@@ -19,6 +19,7 @@ from railwright.standins.view import (
     delete,
     differs,
     ensure,
+    is_openshift,
     is_owned_by,
     is_pod_ready,
     merge,
@@ -264,7 +265,7 @@ def _affinity(policy: KubeObject) -> Mapping[str, Any] | None:
 def _driver(
     world: Objects, namespace: str, policy: KubeObject, section: Mapping[str, Any]
 ) -> tuple[list[KubeObject], str]:
-    on_openshift = any(ref.kind.kind == "ClusterVersion" for ref in world.objects)
+    on_openshift = is_openshift(world)
     made: dict[str, KubeObject] = {}
     for node in nodes(world):
         labels = labels_of(node)

@@ -1,7 +1,7 @@
 """
-What the SR-IOV network operator and its config daemon do: node states, VFs, the device plugin and its config.
+What the SR-IOV network operator does: node states, the device plugin and its config.
 
-The operator makes the node states, the daemon fills their status.
+The operator makes the node states, the daemon (sriov_config_daemon.py) fills their status.
 
 Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11.
 """
@@ -20,35 +20,33 @@ from railwright.core.kinds import (
     SRIOV_OPERATOR_CONFIG,
 )
 from railwright.core.objects import KubeObject, dig, labels_of
+from railwright.standins.kinds.sriov_config_daemon import (
+    CURRENT_STATE,
+    DAEMON,
+    DESIRED_STATE,
+    IDLE,
+    configure,
+    nodes_with_daemon,
+)
 from railwright.standins.model import NodeDevices, Objects, Port, Write
 from railwright.standins.operators import SRIOV, running_namespace
 from railwright.standins.view import (
-    age_s,
     create,
     delete,
     ensure,
     find,
-    is_pod_ready,
     matches,
     merge,
     name_of,
-    node_of,
     nodes,
     of_kind,
     owned_by,
-    pods_of,
-    rfc3339,
-    set_status,
     term_matches,
 )
 from railwright.standins.workloads import config_map, daemon_set
 
-VF_CREATION_S = 60
-SINCE = "standins.railwright.dev/in-progress-since"
 PLUGIN_LABEL = "sriovnetwork.openshift.io/device-plugin"
-_DAEMON = "sriov-network-config-daemon"
 _IMAGE = "registry.redhat.io/openshift4/ose-sriov-network-config-daemon-rhel9"
-_LOCKDOWN = "mellanox device detected when in lockdown mode"
 
 
 def react(world: Objects, now: datetime) -> tuple[Write, ...]:
@@ -61,12 +59,12 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     tolerations = [{"operator": "Exists"}]
     writes: list[Write] = []
     wanted = daemon_set(
-        _DAEMON, namespace, config, containers=[(_DAEMON, _IMAGE)], node_selector=selector, tolerations=tolerations
+        DAEMON, namespace, config, containers=[(DAEMON, _IMAGE)], node_selector=selector, tolerations=tolerations
     )
     writes += ensure(world, wanted, change={"spec": {"template": {"spec": {"nodeSelector": _only(world, wanted)}}}})
     policies = [item for item in of_kind(world, SRIOV_NETWORK_NODE_POLICY, namespace) if name_of(item) != "default"]
-    daemon = find(world, DAEMON_SET, _DAEMON, namespace)
-    ready = {node_of(pod) for pod in (pods_of(world, daemon) if daemon is not None else ()) if is_pod_ready(pod)}
+    daemon = find(world, DAEMON_SET, DAEMON, namespace)
+    ready = nodes_with_daemon(world, daemon) if daemon is not None else set()
     plugin_config: dict[str, str] = {}
     for node in nodes(world):
         name = name_of(node)
@@ -82,7 +80,7 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
         spec = {"interfaces": interfaces, "system": _system(world, namespace, node)}
         writes += merge(state, {"spec": spec}) if dig(state, "spec") != spec else ()
         if name in ready:
-            writes += _daemon(world, state, devices, interfaces, now)
+            writes += configure(world, state, interfaces, now)
         if interfaces:
             plugin_config[name] = _plugin_config(mine, devices)
         label = {PLUGIN_LABEL: "Enabled" if interfaces else "Disabled"}
@@ -94,7 +92,7 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
 def _only(world: Objects, wanted: KubeObject) -> Mapping[str, Any]:
     """Spell a node selector as a merge that also drops the keys it no longer has."""
     selector: dict[str, Any] = dict(wanted["spec"]["template"]["spec"]["nodeSelector"])
-    live = find(world, DAEMON_SET, _DAEMON, wanted["metadata"]["namespace"])
+    live = find(world, DAEMON_SET, DAEMON, wanted["metadata"]["namespace"])
     old = dig(live, "spec", "template", "spec", "nodeSelector", default={})
     return {key: None for key in old if key not in selector} | selector
 
@@ -107,8 +105,8 @@ def _node_state(config: KubeObject, node: str) -> KubeObject:
             "name": node,
             "namespace": config["metadata"]["namespace"],
             "annotations": {
-                "sriovnetwork.openshift.io/current-state": "Idle",
-                "sriovnetwork.openshift.io/desired-state": "Idle",
+                CURRENT_STATE: IDLE,
+                DESIRED_STATE: IDLE,
             },
             "ownerReferences": owned_by(config),
         },
@@ -182,75 +180,6 @@ def _plugin_config(policies: list[KubeObject], devices: NodeDevices) -> str:
             )
             pool["selectors"]["pfNames"].append(f"{port.netdev}#0-{int(spec.get('numVfs', 0)) - 1}")
     return json.dumps({"resourceList": list(pools.values())}, separators=(",", ":"))
-
-
-def _daemon(
-    world: Objects, state: KubeObject, devices: NodeDevices, wanted: list[dict[str, Any]], now: datetime
-) -> tuple[Write, ...]:
-    """Fill the status: what is there, then VFs one minute after they were asked for."""
-    status = dig(state, "status", default={})
-    have = {item["name"]: len(item.get("Vfs", ())) for item in status.get("interfaces", ())}
-    goal = {item["name"]: int(item["numVfs"]) for item in wanted}
-    mtu = {item["name"]: int(item["mtu"]) for item in wanted if "mtu" in item}
-    if not status.get("interfaces"):
-        return set_status(state, {"interfaces": _discovered(devices, {}, mtu), "syncStatus": "Succeeded"})
-    if all(have.get(name, 0) == goal.get(name, 0) for name in {*have, *goal}):
-        return ()
-    if "vf-lockdown" in world.troubles:
-        return set_status(state, {"syncStatus": "Failed", "lastSyncError": _LOCKDOWN})
-    since = dig(state, "metadata", "annotations", SINCE, default="")
-    if not since:
-        started = merge(state, {"metadata": {"annotations": {SINCE: rfc3339(now)}}})
-        return (*started, *set_status(state, {"syncStatus": "InProgress", "lastSyncError": ""}))
-    if age_s(since, now) < VF_CREATION_S or "vfs-stuck" in world.troubles:
-        return ()
-    done = {"interfaces": _discovered(devices, goal, mtu), "syncStatus": "Succeeded", "lastSyncError": ""}
-    return (*set_status(state, done), *merge(state, {"metadata": {"annotations": {SINCE: None}}}))
-
-
-def _discovered(devices: NodeDevices, goal: Mapping[str, int], mtu: Mapping[str, int]) -> list[dict[str, Any]]:
-    return [_interface(port, goal.get(port.netdev, 0), mtu.get(port.netdev, port.mtu_bytes)) for port in devices.ports]
-
-
-def _interface(port: Port, count: int, mtu: int) -> dict[str, Any]:
-    bus, _, function = port.pci.rpartition(".")
-    entry: dict[str, Any] = {
-        "deviceID": port.device_id,
-        "vendor": port.vendor_id,
-        "driver": "mlx5_core",
-        "eSwitchMode": "legacy",
-        "linkAdminState": "up",
-        "linkSpeed": f"{port.speed_mbps} Mb/s",
-        "linkType": "IB" if port.link_type == "infiniband" else "ETH",
-        "mac": port.mac,
-        "mtu": mtu,
-        "name": port.netdev,
-        "pciAddress": port.pci,
-        "totalvfs": port.sriov_total_vfs,
-    }
-    if count:
-        base = port.netdev.removesuffix("np0")
-        entry["numVfs"] = count
-        entry["Vfs"] = [
-            {
-                "deviceID": "101e",
-                "vendor": "15b3",
-                "driver": "mlx5_core",
-                "mac": f"02:00:00:00:{int(function):02x}:{number:02x}",
-                "mtu": mtu,
-                "name": f"{base}v{number}",
-                "pciAddress": _vf_address(bus, number),
-                "vfID": number,
-            }
-            for number in range(count)
-        ]
-    return entry
-
-
-def _vf_address(bus: str, number: int) -> str:
-    """Give the address of a VF: eight functions a device number, from .2 of the PF's on."""
-    place = number + 2
-    return f"{bus.rpartition(':')[0]}:{place // 8:02x}.{place % 8}"
 
 
 def _device_plugin(world: Objects, config: KubeObject, namespace: str, data: dict[str, str]) -> list[Write]:
