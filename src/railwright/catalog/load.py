@@ -15,6 +15,7 @@ import yaml
 from railwright.catalog.model import (
     Catalog,
     DefaultEntry,
+    DefectEntry,
     DriverCombination,
     GpuEntry,
     GpuOperatorEntry,
@@ -45,6 +46,7 @@ def load_catalog() -> Catalog:
         stages=_read("stages.yaml", StageTiming),
         defaults=_read("defaults.yaml", DefaultEntry),
         rates=_read("rates.yaml", RateEntry),
+        defects=_read("defects.yaml", DefectEntry),
     )
 
 

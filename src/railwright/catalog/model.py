@@ -252,6 +252,33 @@ class RateEntry:
     date: str
 
 
+@dataclass(frozen=True)
+class DefectEntry:
+    """
+    A defect that versions in use are known to have.
+
+    Attributes:
+        component: an operator's key, "openshift", or a section of NicClusterPolicy ("secondaryNetwork.ipoib").
+        from_version, fixed_in: first version with it and first without it; empty: every older one, none yet.
+        when: marks of the cluster that must all be there for it to matter.
+        severity: "info", "warning" or "error".
+        what: what goes wrong, in the present tense; `remedy` what to do.
+        covers: ids of field reports.
+    """
+
+    code: str
+    component: str
+    from_version: str
+    fixed_in: str
+    when: tuple[str, ...]
+    severity: str
+    what: str
+    remedy: str
+    covers: tuple[str, ...]
+    source: str
+    date: str
+
+
 Entry = TypeVar("Entry")
 Versioned = TypeVar("Versioned", NetworkOperatorEntry, GpuOperatorEntry)
 
@@ -271,6 +298,7 @@ class Catalog:
     stages: tuple[StageTiming, ...]
     defaults: tuple[DefaultEntry, ...]
     rates: tuple[RateEntry, ...]
+    defects: tuple[DefectEntry, ...] = ()
 
     def operator(self, key: str) -> OperatorEntry:
         """Find an operator by its key. Raises KeyError for one that is not listed (a bug of ours)."""

@@ -6,14 +6,25 @@ from collections.abc import Iterable
 from railwright.core.errors import UsageError
 from railwright.core.ids import RuleId
 from railwright.doctor.model import Rule, RuleInfo
+from railwright.doctor.rules.devices import RULES as DEVICES
+from railwright.doctor.rules.instances import RULES as INSTANCES
 from railwright.doctor.rules.labels import RULES as LABELS
+from railwright.doctor.rules.olm import RULES as OLM
+from railwright.doctor.rules.policies import RULES as POLICIES
+from railwright.doctor.rules.settings import RULES as SETTINGS
+from railwright.doctor.rules.versions import RULES as VERSIONS
 
-RULES: tuple[Rule, ...] = (*LABELS,)
+RULES: tuple[Rule, ...] = (*OLM, *INSTANCES, *LABELS, *POLICIES, *SETTINGS, *VERSIONS, *DEVICES)
 
 
 def rule_infos() -> tuple[RuleInfo, ...]:
     """Every rule, those on pasted text too, by name."""
-    return tuple(sorted((item.info for item in RULES), key=lambda info: info.name))
+    # Tables of words: only explain and the pages need them all.
+    from railwright.doctor.text.table import TEXT_RULES
+
+    infos = (*(item.info for item in RULES), *(item.info for item in TEXT_RULES))
+    found = {info.name: info for info in infos}
+    return tuple(found[name] for name in sorted(found))
 
 
 def rule(name: str) -> RuleInfo | None:
@@ -23,7 +34,7 @@ def rule(name: str) -> RuleInfo | None:
 
 def known_rules(names: Iterable[str]) -> frozenset[RuleId]:
     """Check names of rules. Raises UsageError for one that there is not."""
-    known = [item.info.name for item in RULES]
+    known = [info.name for info in rule_infos()]
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

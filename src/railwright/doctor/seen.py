@@ -1,17 +1,35 @@
 """Everything that was seen, indexed once, so that no rule walks through all of it for each of its questions."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from typing import Any
 
 from railwright.catalog.model import Catalog
+from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
+from railwright.doctor.operators import Installed, find_operators
 from railwright.doctor.rails import RailHere, rails_by_node
 from railwright.facts.model import ClusterFacts, NodeFacts, NodeHardware, PodFacts, Snapshot
 from railwright.facts.nodes import selects
 from railwright.plan.model import Plan
+from railwright.readiness.model import Companions
+
+
+@cache
+def _plugins_of(text: str) -> tuple[Mapping[str, Any], ...]:
+    try:
+        config = json.loads(text)
+    except ValueError:
+        return ()
+    if not isinstance(config, dict):
+        return ()
+    plugins = config.get("plugins", [config])
+    return tuple(item for item in plugins if isinstance(item, dict)) if isinstance(plugins, list) else ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,38 @@ class Seen:
     def inside(self) -> Mapping[NodeName, NodeHardware]:
         """Nodes whose inside was read, and what was seen there."""
         return {node.name: node.hardware for node in self.nodes if node.hardware is not None}
+
+    @cached_property
+    def now(self) -> datetime:
+        """When the facts were read; the beginning of time when they do not say."""
+        try:
+            return datetime.fromisoformat(self.snapshot.taken_at)
+        except ValueError:
+            return datetime.min.replace(tzinfo=UTC)
+
+    @cached_property
+    def operators(self) -> Mapping[str, tuple[Installed, ...]]:
+        """The four operators by the catalog's key; one that is not there is left out."""
+        return find_operators(self.cluster, self.catalog)
+
+    def operator(self, key: str) -> Installed | None:
+        """The one installation of an operator; None when there is none, or more than one."""
+        found = self.operators.get(key, ())
+        return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def node_states(self) -> Mapping[NodeName, KubeObject]:
+        """SriovNetworkNodeStates by node."""
+        return {NodeName(str(item["metadata"]["name"])): item for item in self.of_kind(kinds.SRIOV_NETWORK_NODE_STATE)}
+
+    def nad_plugins(self, nad: KubeObject) -> tuple[Mapping[str, Any], ...]:
+        """Plugins of a NAD's chain, the one that makes the interface first; none for a config that cannot be read."""
+        return _plugins_of(str(dig(nad, "spec", "config", default="")))
+
+    @cached_property
+    def companions(self) -> Companions:
+        """The same objects for the judges of readiness; pods and nodes are facts of another form, and not in it."""
+        return Companions(self.cluster.objects)
 
     @cached_property
     def rails(self) -> Mapping[NodeName, tuple[RailHere, ...]]:

@@ -1,0 +1,118 @@
+"""Which node was promised which resource, by which policy, and how much of it. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from railwright.core import kinds
+from railwright.core.ids import NodeName
+from railwright.core.objects import KubeObject, Ref, dig, ref_of
+from railwright.doctor import nic_policy
+from railwright.doctor.nic_policy import Pool
+from railwright.doctor.seen import Seen
+
+GPU_RESOURCE = "nvidia.com/gpu"
+_SRIOV_PREFIX = "openshift.io"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """
+    A resource that a policy promises on a node.
+
+    Attributes:
+        count: how many at least; None where only "more than none" is promised.
+        plugin: DaemonSet of the device plugin that has to offer it.
+        pool: the entry of the device plugin's configuration; None for VFs and GPUs.
+    """
+
+    node: NodeName
+    resource: str
+    count: int | None
+    policy: Ref
+    plugin: str
+    pool: Pool | None = None
+
+
+def promises(seen: Seen) -> Iterator[Promise]:
+    """Every promise of every policy."""
+    yield from _of_nic_policy(seen)
+    yield from _of_sriov_policies(seen)
+    yield from _of_gpu_policy(seen)
+
+
+def _of_nic_policy(seen: Seen) -> Iterator[Promise]:
+    policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
+    if policy is None:
+        return
+    nodes = [node for node in seen.nodes if nic_policy.reaches(policy, node)]
+    for pool in nic_policy.pools_of(policy):
+        for node in nodes:
+            yield Promise(
+                node.name, pool.resource, None, ref_of(policy), nic_policy.PLUGIN_DAEMON_SETS[pool.section], pool
+            )
+
+
+def _of_sriov_policies(seen: Seen) -> Iterator[Promise]:
+    prefix = sriov_prefix(seen)
+    for policy in sriov_policies(seen):
+        name = str(policy["metadata"]["name"])
+        resource = f"{prefix}/{dig(policy, 'spec', 'resourceName', default='')}"
+        for node in seen.selected(dig(policy, "spec", "nodeSelector", default={})):
+            state = seen.node_states.get(node.name)
+            count = vfs_of(state, name) if state is not None else None
+            yield Promise(node.name, resource, count, ref_of(policy), "sriov-device-plugin")
+
+
+def sriov_policies(seen: Seen) -> tuple[KubeObject, ...]:
+    """Policies that the SR-IOV operator reads: those beside its configuration, but for the one it makes itself."""
+    home = {dig(item, "metadata", "namespace") for item in seen.of_kind(kinds.SRIOV_OPERATOR_CONFIG)}
+    return tuple(
+        policy
+        for policy in seen.of_kind(kinds.SRIOV_NETWORK_NODE_POLICY)
+        if policy["metadata"]["name"] != "default" and (not home or policy["metadata"].get("namespace") in home)
+    )
+
+
+def sriov_prefix(seen: Seen) -> str:
+    """Resource prefix of the SR-IOV operator: its Deployment's RESOURCE_PREFIX, else that of OpenShift."""
+    for operator in seen.operators.get("sriov", ()):
+        containers = dig(operator.deployment, "spec", "template", "spec", "containers", default=())
+        for container in containers:
+            for variable in container.get("env") or ():
+                if variable.get("name") == "RESOURCE_PREFIX" and variable.get("value"):
+                    return str(variable["value"])
+    return _SRIOV_PREFIX
+
+
+def vfs_of(state: KubeObject, policy: str) -> int | None:
+    """Count the VFs that a node state wants for one policy; None when the operator has not put it in."""
+    groups = [
+        group
+        for port in dig(state, "spec", "interfaces", default=())
+        for group in port.get("vfGroups") or ()
+        if group.get("policyName") == policy
+    ]
+    return sum(_width(str(group.get("vfRange", "0-0"))) for group in groups) if groups else None
+
+
+def _width(vf_range: str) -> int:
+    first, _, last = vf_range.partition("-")
+    return int(last or first) - int(first) + 1 if first.isdigit() and (last or first).isdigit() else 0
+
+
+def _of_gpu_policy(seen: Seen) -> Iterator[Promise]:
+    for policy in seen.of_kind(kinds.CLUSTER_POLICY):
+        if dig(policy, "status", "state") is None or dig(policy, "spec", "devicePlugin", "enabled") is False:
+            continue
+        if dig(policy, "spec", "sandboxWorkloads", "enabled") is True:
+            continue
+        for node in seen.selected({"nvidia.com/gpu.deploy.device-plugin": "true"}):
+            hardware = seen.inside.get(node.name)
+            strategy = str(dig(policy, "spec", "mig", "strategy", default="none"))
+            whole = hardware is not None and strategy in {"none", "single"} and not _is_sliced(node.labels)
+            count = len(hardware.gpus) if hardware is not None and whole else None
+            yield Promise(node.name, GPU_RESOURCE, count, ref_of(policy), "nvidia-device-plugin-daemonset")
+
+
+def _is_sliced(labels: Mapping[str, str]) -> bool:
+    return labels.get("nvidia.com/mig.config", "all-disabled") != "all-disabled"

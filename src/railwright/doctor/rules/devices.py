@@ -1,0 +1,366 @@
+"""What policies promise against what nodes offer: resources and virtual functions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from railwright.core import kinds
+from railwright.core.ids import NodeName, RuleId
+from railwright.core.objects import KubeObject, annotations_of, dig, ref_of
+from railwright.core.risk import Risk
+from railwright.doctor import nic_policy
+from railwright.doctor.commands import oc
+from railwright.doctor.model import (
+    Condition,
+    Evidence,
+    Finding,
+    Layer,
+    Remedy,
+    Rule,
+    RuleInfo,
+    Severity,
+    Unknown,
+    conclude,
+)
+from railwright.doctor.needs import NODES, objects
+from railwright.doctor.operators import SRIOV
+from railwright.doctor.promises import GPU_RESOURCE, Promise, promises, sriov_policies
+from railwright.doctor.seen import Seen
+from railwright.facts.model import NicPort
+
+RESOURCE_NOT_ALLOCATABLE = RuleInfo(
+    name=RuleId("resource-not-allocatable"),
+    title="A resource that a policy promises is not there on a node that it selects",
+    layer=Layer.DEVICES,
+    severity=Severity.ERROR,
+    text="Every policy that selects a node promises a resource there: a pool of a device plugin, the VFs of a SR-IOV "
+    "policy, the GPUs of ClusterPolicy. No operator looks whether the node offers it; ready says nothing. The rule names "
+    "why, as far as facts tell: the plugin's pod is not there or not ready, no port of the node meets the pool's "
+    "criteria (and which criterion is to blame), VFs are missing, the plugin started before what it should have found "
+    "or lost the kubelet. Fewer than promised is found too.",
+    source="Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 against kube-apiserver 1.36.3, 2026-11 (ready with "
+    "nothing allocatable); Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources (an empty pool is offered as 0)",
+    needs=(NODES, objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.CLUSTER_POLICY, kinds.POD)),
+    covers=("B047", "B051", "B055", "B056", "B057", "B058", "B113"),
+    leads_to=(Condition.WORKLOAD_WAITS,),
+    shows=(
+        Condition.RESOURCE_MISSING,
+        Condition.VFS_MISSING,
+        Condition.NIC_DRIVER_NOT_READY,
+        Condition.GPU_DRIVER_NOT_READY,
+        Condition.POD_CRASHES,
+        Condition.POD_NOT_STARTED,
+        Condition.LABELS_MISSING,
+        Condition.OPERATOR_MISSING,
+        Condition.PORT_DOWN,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Short:
+    """One promise that is not kept."""
+
+    promise: Promise
+    seen: int | None
+    """None: the node does not list the resource."""
+    why: str
+    evidence: Evidence | None = None
+
+
+def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Compare promises with allocatable, and group nodes where the same is missing for the same reason."""
+    wanted: dict[tuple[NodeName, str], list[Promise]] = defaultdict(list)
+    for promise in promises(seen):
+        wanted[promise.node, promise.resource].append(promise)
+    groups: dict[tuple[str, str], list[_Short]] = defaultdict(list)
+    for (node, resource), made in wanted.items():
+        short = _short(seen, node, resource, made)
+        if short is not None:
+            groups[resource, short.why].append(short)
+    for (resource, why), shorts in groups.items():
+        yield _resource(resource, why, shorts)
+
+
+def _short(seen: Seen, node: NodeName, resource: str, made: list[Promise]) -> _Short | None:
+    have = seen.node_by_name[node].allocatable.get(resource)
+    counts = [promise.count for promise in made if promise.count is not None]
+    least = sum(counts) if counts else 1
+    if have is not None and have >= least:
+        return None
+    first = made[0]
+    why, evidence = _why(seen, first, have)
+    return _Short(first, have, why, evidence)
+
+
+def _why(seen: Seen, promise: Promise, have: int | None) -> tuple[str, Evidence | None]:
+    """Find the nearest reason, from the plugin's pod outwards."""
+    pods = [pod for pod in seen.pods_by_node.get(promise.node, ()) if pod.owner == f"DaemonSet/{promise.plugin}"]
+    node = seen.node_by_name[promise.node]
+    if not pods:
+        wait = node.labels.get(nic_policy.WAIT_LABEL)
+        if promise.pool is not None and wait != "false":
+            text = "the device plugin waits for the NIC driver, so it has no pod there"
+            return text, Evidence(f"node {node.name}", f"label {nic_policy.WAIT_LABEL}", str(wait), node.name)
+        return f"{promise.plugin} has no pod there", None
+    if not pods[0].is_ready:
+        said = f"{promise.plugin} is not ready there"
+        return said, Evidence(f"pod {pods[0].namespace}/{pods[0].name}", "phase", pods[0].phase, node.name)
+    if promise.pool is not None:
+        found = _selected_nothing(seen, promise)
+        if found is not None:
+            return found
+    if promise.resource != GPU_RESOURCE and promise.pool is None and promise.count is None:
+        return "the SR-IOV operator has not taken the policy up for it: see the node's SriovNetworkNodeState", None
+    if have:
+        return f"{promise.plugin} counts fewer devices than there should be: it looked while one was not there", None
+    return (
+        f"{promise.plugin} runs and offers none: it looked before the devices were there, or has lost the kubelet",
+        Evidence(f"pod {pods[0].namespace}/{pods[0].name}", "started", pods[0].started_at, node.name),
+    )
+
+
+def _selected_nothing(seen: Seen, promise: Promise) -> tuple[str, Evidence | None] | None:
+    """Say which criterion of a pool no port meets; None when some port meets all, or the inside is not known."""
+    hardware, pool = seen.inside.get(promise.node), promise.pool
+    if hardware is None or pool is None or nic_policy.ports_in(pool, hardware):
+        return None
+    near = [
+        (nic_policy.misfits(way, port), way, port)
+        for way in pool.selectors
+        for port in hardware.ports
+        if port.vendor_id == "15b3"
+    ]
+    if not near:
+        return "the node has no Mellanox port at all", None
+    missed, way, port = min(near, key=lambda item: (len(item[0]), item[2].pci))
+    key = missed[0] if missed else "vendors"
+    said = ", ".join(f"{name} {way.get(name)}" for name in missed)
+    what = f"no port meets {said}"
+    value = f"{_value(key, port)} ({port.pci})"
+    return what, Evidence(f"node {promise.node}", f"nearest port's {key}", value, promise.node)
+
+
+def _value(key: str, port: NicPort) -> str:
+    values = {
+        "vendors": port.vendor_id,
+        "devices": port.device_id,
+        "deviceIDs": port.device_id,
+        "drivers": port.driver or "none",
+        "ifNames": port.netdev or "no netdev",
+        "pfNames": port.netdev or "no netdev",
+        "linkTypes": port.link_layer.value,
+    }
+    return str(values.get(key, port.pci))
+
+
+def _resource(resource: str, why: str, shorts: list[_Short]) -> Finding:
+    first = shorts[0].promise
+    evidence: list[Evidence] = []
+    for short in shorts:
+        node = short.promise.node
+        have = "absent" if short.seen is None else str(short.seen)
+        least = f", {short.promise.count} promised" if short.promise.count is not None else ""
+        evidence.append(Evidence(f"node {node}", f"allocatable {resource}", f"{have}{least}", node))
+    evidence += [short.evidence for short in shorts if short.evidence is not None][:8]
+    evidence.append(Evidence(str(first.policy), "promises", resource))
+    return conclude(
+        RESOURCE_NOT_ALLOCATABLE,
+        f"{resource} of {first.policy} is not there: {why}.",
+        evidence=evidence,
+        remedy=_resource_remedy(first, why),
+        nodes=(short.promise.node for short in shorts),
+        about=(f"resource:{resource}",),
+    )
+
+
+def _resource_remedy(promise: Promise, why: str) -> Remedy:
+    if why.startswith("no port meets"):
+        return Remedy(
+            "Select by what these ports are: vendor and PCI address, or the name they have now.",
+            (oc(promise.policy, "edit"), f"railwright discover --node {promise.node}"),
+        )
+    if "waits for the NIC driver" in why or "not ready" in why or "no pod" in why:
+        return Remedy(
+            "Mend what keeps the plugin or the driver from running; the resource comes by itself then.",
+            (
+                f"oc get pods -A -o wide --field-selector spec.nodeName={promise.node} | grep -e mofed -e plugin -e -dp-",
+            ),
+        )
+    if "SR-IOV operator" in why:
+        command = f"oc -n {promise.policy.namespace} get sriovnetworknodestates {promise.node} -o yaml"
+        return Remedy("Look at what the config daemon says of the node.", (command,))
+    return Remedy(
+        "Restart the device plugin's pod there: it looks again. Pods that hold devices keep them.",
+        (
+            f"oc get pods -A -o wide --field-selector spec.nodeName={promise.node} | grep {promise.plugin}",
+            "oc -n NAMESPACE delete pod POD",
+        ),
+    )
+
+
+VFS_NOT_AS_WANTED = RuleInfo(
+    name=RuleId("vfs-not-as-wanted"),
+    title="A node does not have the virtual functions that a policy asks for",
+    layer=Layer.DEVICES,
+    severity=Severity.ERROR,
+    text="The config daemon of the SR-IOV operator says that it failed, has no pod on the node (its node state is then "
+    "old, whatever it says), never took a policy up, or says Succeeded while VFs are missing, have the wrong link type, "
+    "or have no GUID. The rule reads the node state's own words and, where facts tell, the reason: SR-IOV off in "
+    "firmware, kernel lockdown, more VFs than the port can have.",
+    source="Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
+    "openshift/sriov-network-operator 44199ad5, pkg/plugins/mellanox/mellanox_plugin.go (lockdown)",
+    needs=(objects(kinds.SRIOV_NETWORK_NODE_STATE, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.POD),),
+    covers=("B049", "B053", "B054", "B060", "B069", "B107", "B160", "B164"),
+    leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
+    shows=(Condition.VFS_MISSING, Condition.OPERATOR_MISSING, Condition.NIC_DRIVER_NOT_READY, Condition.LABELS_MISSING),
+)
+_DAEMON = "DaemonSet/sriov-network-config-daemon"
+_ZERO_GUID = "0000:0000:0000:0000"
+
+
+def judge_vfs(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Judge each node that a SR-IOV policy selects by its node state, and group nodes with the same answer."""
+    groups: dict[str, list[tuple[NodeName, Evidence]]] = defaultdict(list)
+    policies = sriov_policies(seen)
+    concerned = {
+        node.name for item in policies for node in seen.selected(dig(item, "spec", "nodeSelector", default={}))
+    }
+    for node in sorted(concerned):
+        for why, evidence in _node_state(seen, node, policies):
+            groups[why].append((node, evidence))
+    for why, places in groups.items():
+        nodes = [node for node, _ in places]
+        yield conclude(
+            VFS_NOT_AS_WANTED,
+            f"{why}.",
+            evidence=[evidence for _, evidence in places],
+            remedy=_vf_remedy(why, nodes[0]),
+            nodes=nodes,
+            about=(f"operator:{SRIOV}",),
+        )
+
+
+def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> Iterator[tuple[str, Evidence]]:
+    state = seen.node_states.get(node)
+    if state is None:
+        yield (
+            "There is no SriovNetworkNodeState: the config daemon's selector leaves the node out, or its operator is down",
+            Evidence(f"node {node}", "SriovNetworkNodeState", "none", node),
+        )
+        return
+    thing = str(ref_of(state))
+    sync, error = (
+        str(dig(state, "status", "syncStatus", default="")),
+        str(dig(state, "status", "lastSyncError", default="")),
+    )
+    daemon = [pod for pod in seen.pods_by_node.get(node, ()) if pod.owner == _DAEMON]
+    if not any(pod.is_ready for pod in daemon):
+        seen_pod = daemon[0].phase if daemon else "no pod"
+        yield (
+            "The config daemon does not run there, so nothing is done and what the node state says is old",
+            Evidence(f"node {node}", "sriov-network-config-daemon", seen_pod, node),
+        )
+    elif sync == "Failed":
+        yield (
+            f"The config daemon failed: {error or 'it gives no reason'}",
+            Evidence(thing, "lastSyncError", error, node),
+        )
+    elif sync == "Succeeded":
+        yield from _ports(seen, node, state, policies)
+    elif error:
+        step = annotations_of(state).get("sriovnetwork.openshift.io/current-state", "")
+        yield f"The config daemon does not get on: {error}", Evidence(thing, "lastSyncError", f"{error} ({step})", node)
+    else:
+        step = annotations_of(state).get("sriovnetwork.openshift.io/current-state", "not written")
+        yield f"The config daemon is {sync or 'silent'}", Evidence(thing, "syncStatus", f"{sync} ({step})", node)
+
+
+def _ports(
+    seen: Seen, node: NodeName, state: KubeObject, policies: Iterable[KubeObject]
+) -> Iterator[tuple[str, Evidence]]:
+    there = {port.get("pciAddress"): port for port in dig(state, "status", "interfaces", default=())}
+    wanted = {port.get("pciAddress"): port for port in dig(state, "spec", "interfaces", default=())}
+    thing = str(ref_of(state))
+    for address, port in wanted.items():
+        found: Mapping[str, object] = there.get(address, {})
+        total, count = int(str(found.get("totalvfs", 0))), int(port.get("numVfs", 0))
+        made = found.get("Vfs")
+        vfs = made if isinstance(made, list) else []
+        if len(vfs) < count:
+            reason = _few(total, count, seen, node)
+            yield (
+                f"VFs are missing{reason}",
+                Evidence(thing, f"{address} VFs", f"{len(vfs)} of {count}, at most {total}", node),
+            )
+        zero = [vf for vf in vfs if str(vf.get("guid", "")).startswith(_ZERO_GUID)]
+        if zero:
+            yield (
+                "VFs have no GUID, so no pod can use them and the subnet manager gives them no address",
+                Evidence(thing, f"{address} Vfs[].guid", str(zero[0].get("guid")), node),
+            )
+    if not wanted:
+        labels = seen.node_by_name[node].labels
+        for policy in policies:
+            selector = dig(policy, "spec", "nodeSelector", default={})
+            if selector.items() <= labels.items() and not dig(policy, "spec", "externallyManaged", default=False):
+                yield (
+                    f"{ref_of(policy)} selects the node, and none of its ports: nothing is made",
+                    Evidence(str(ref_of(policy)), "spec.nicSelector", str(dig(policy, "spec", "nicSelector")), node),
+                )
+
+
+def _few(total: int, count: int, seen: Seen, node: NodeName) -> str:
+    hardware = seen.inside.get(node)
+    if hardware is not None and hardware.lockdown not in {None, "none"}:
+        return f": the kernel is locked down ({hardware.lockdown}), so firmware values cannot be set"
+    if total == 0:
+        return ": SR-IOV is off in the port's firmware or in the BIOS"
+    return ": the port's firmware allows fewer" if total < count else ", though the node state says Succeeded"
+
+
+def _vf_remedy(why: str, node: NodeName) -> Remedy:
+    if "lockdown" in why.lower() or "locked down" in why:
+        return Remedy(
+            "Set SRIOV_EN and NUM_OF_VFS in firmware before Secure Boot is switched on, then keep the plugin out.",
+            (
+                (
+                    """oc -n openshift-sriov-network-operator patch sriovoperatorconfig default --type merge -p """
+                    """'{"spec":{"disablePlugins":["mellanox"]}}'"""
+                ),
+            ),
+            risk=Risk.REBOOT,
+            disrupts="firmware values count after a cold start of the node",
+        )
+    if "GUID" in why:
+        return Remedy(
+            "Let the operator make the VFs (none before it), or have ib-kubernetes give GUIDs; then make them anew.",
+            (
+                (
+                    f"oc -n openshift-sriov-network-operator delete pod -l app=sriov-network-config-daemon "
+                    f"--field-selector spec.nodeName={node}"
+                ),
+            ),
+            risk=Risk.DRAIN,
+            disrupts="the node's VFs are made anew; pods that hold one are evicted",
+        )
+    if "SR-IOV is off" in why:
+        return Remedy(
+            "Switch SR-IOV on in the BIOS and in the NIC's firmware.",
+            (f"oc debug node/{node} -- chroot /host sh -c 'mstconfig -d PCI_ADDRESS set SRIOV_EN=1 NUM_OF_VFS=16'",),
+            risk=Risk.REBOOT,
+            disrupts="both count after a restart of the node",
+        )
+    return Remedy(
+        "Read the config daemon's log on that node; it names the step that fails.",
+        (
+            f"oc -n openshift-sriov-network-operator get sriovnetworknodestates {node} -o yaml",
+            "oc -n openshift-sriov-network-operator logs -l app=sriov-network-config-daemon --prefix --tail 100",
+        ),
+    )
+
+
+RULES = (
+    Rule(RESOURCE_NOT_ALLOCATABLE, judge_allocatable),
+    Rule(VFS_NOT_AS_WANTED, judge_vfs),
+)
