@@ -4,7 +4,18 @@ import sys
 from typing import TextIO
 
 from railwright.core.verdicts import Verdict
-from railwright.ports.progress import Event, Note, Progress, Reading, Silent, StageEnded, StageStarted, Waiting, Wrote
+from railwright.ports.progress import (
+    Event,
+    Measuring,
+    Note,
+    Progress,
+    Reading,
+    Silent,
+    StageEnded,
+    StageStarted,
+    Waiting,
+    Wrote,
+)
 from railwright.report.tables import count, duration
 
 _COLOURS = {Verdict.PASS: "32", Verdict.FAIL: "31", Verdict.UNKNOWN: "33", Verdict.PROGRESSING: "33", Verdict.SKIP: "2"}
@@ -52,6 +63,9 @@ class Lines:
                     f"  {self._colour(event.verdict)} {event.stage}{' ' + event.batch if event.batch else ''}"
                     f" after {duration(event.elapsed_s)}: {event.reason}"
                 )
+            case Measuring(what, done, total, failed):
+                bad = f", {failed} failed" if failed else ""
+                self._passing(f"    {done} of {total} cells{bad}  {what}", final=not self._is_terminal or done >= total)
             case Note(text):
                 self._line(text)
 

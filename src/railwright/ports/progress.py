@@ -64,13 +64,23 @@ class StageEnded:
 
 
 @dataclass(frozen=True)
+class Measuring:
+    """Cells are being measured: `done` of `total`, `failed` of them so far."""
+
+    what: str
+    done: int
+    total: int
+    failed: int
+
+
+@dataclass(frozen=True)
 class Note:
     """Something a person should read, that is no result."""
 
     text: str
 
 
-Event = Reading | StageStarted | Wrote | Waiting | StageEnded | Note
+Event = Reading | StageStarted | Wrote | Waiting | StageEnded | Measuring | Note
 
 
 class Progress(Protocol):

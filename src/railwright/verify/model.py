@@ -256,6 +256,8 @@ class Seat:
     """PCI address of the nearest bridge that GPU and NIC share; "" when there is none."""
     capability: tuple[str, ...] = ()
     obstacles: tuple[str, ...] = ()
+    peermem: bool | None = None
+    """Whether nvidia_peermem is loaded on the node; None when that is not known."""
     skip: str = ""
     """Why this seat is not verified ("busy: ..."); "" when it is."""
 

@@ -1,0 +1,59 @@
+"""
+What differs between the two ends of a failing cell, by what the endpoints said of themselves: measured, not concluded.
+
+Causes are the doctor's business; here stand the two values side by side.
+"""
+
+from collections.abc import Mapping
+
+from railwright.core.ids import NetDevice, NodeName, RailName
+from railwright.dataplane.model import Evidence, Port, Reply
+from railwright.verify.layout import Layout
+from railwright.verify.model import Cell
+
+_UNLIMITED = -1
+_FEW_MEMLOCK_BYTES = 64 * 1024 * 1024
+
+
+def differences(cell: Cell, places: Mapping[NodeName, Reply], layout: Layout) -> str:
+    """Name differences, and what stands out at one end; "" when both look alike and well."""
+    ends = ((cell.source, cell.source_rail), (cell.target, cell.target_rail))
+    evidence = [_evidence(places, node) for node, _ in ends]
+    ports = [_port(found, layout, node, rail) for found, (node, rail) in zip(evidence, ends, strict=True)]
+    seen: list[str] = []
+    one, other = ports
+    if one is not None and other is not None:
+        for what, first, second in (
+            ("active MTU", one.active_mtu_bytes, other.active_mtu_bytes),
+            ("link layer", one.link_layer, other.link_layer),
+            ("rate", one.rate, other.rate),
+        ):
+            if first and second and first != second:
+                seen.append(f"{what} is {first} at {cell.source} and {second} at {cell.target}")
+    modes = [found.netns_mode if found else "" for found in evidence]
+    if all(modes) and modes[0] != modes[1]:
+        seen.append(f"RDMA namespaces are {modes[0]} at {cell.source} and {modes[1]} at {cell.target}")
+    for (node, rail), found, port in zip(ends, evidence, ports, strict=True):
+        if port is not None and port.state and "ACTIVE" not in port.state:
+            seen.append(f"{rail} of {node} is {port.state}")
+        if found is not None and _UNLIMITED < found.memlock_bytes < _FEW_MEMLOCK_BYTES:
+            seen.append(f"{node} may lock {found.memlock_bytes} bytes of memory")
+    return "; ".join(dict.fromkeys(seen))
+
+
+def _evidence(places: Mapping[NodeName, Reply], node: NodeName) -> Evidence | None:
+    reply = places.get(node)
+    return reply.evidence if reply else None
+
+
+def _port(evidence: Evidence | None, layout: Layout, node: NodeName, rail: RailName) -> Port | None:
+    """Find the RDMA port of a rail: by the endpoint's own netdev for it, in the order in which the rails were attached."""
+    if evidence is None:
+        return None
+    wanted = _netdev(layout, node, rail)
+    return next((port for port in evidence.ports if wanted in port.netdevs), None)
+
+
+def _netdev(layout: Layout, node: NodeName, rail: RailName) -> NetDevice:
+    seat = layout.seat(node, rail)
+    return seat.netdev if seat and seat.netdev else NetDevice("")

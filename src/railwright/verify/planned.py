@@ -1,0 +1,91 @@
+"""What a run will do, before it starts: rounds, steps, cells, minutes, what is held. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from railwright.core.ids import NodeName, RailName
+from railwright.verify.families.table import steps
+from railwright.verify.layout import Layout
+from railwright.verify.model import LeftOut, ScheduleSummary, Step, Way
+from railwright.verify.schedule import Schedule, left_out, make_schedule
+from railwright.verify.task import Effort
+
+QUICK = Effort(duration_s=1.0, sizes_bytes=(1 << 20,), iterations=10, largest_gpu_bytes=1 << 26)
+FULL = Effort()
+_QUICK_ROUNDS = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """
+    What is asked of a run.
+
+    Attributes:
+        families: only these; empty for all.
+        quick: one round, short, the families that prove most.
+        budget_s: what fits into it is planned, what does not is named.
+        rail_shifts: from rail i to rail i+n too.
+        peer_share: a cell below this share of its peers is slow.
+        effort: None for the usual one of a quick or a full run.
+    """
+
+    families: tuple[str, ...] = ()
+    quick: bool = False
+    budget_s: float | None = None
+    rail_shifts: tuple[int, ...] = ()
+    peer_share: float = 0.5
+    effort: Effort | None = None
+    confirm: bool = True
+
+    @property
+    def measured_with(self) -> Effort:
+        """How much is measured."""
+        return self.effort or (QUICK if self.quick else FULL)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run before it starts."""
+
+    layout: Layout
+    options: Options
+    schedule: Schedule
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def cells(self) -> int:
+        """How many cells it has, those included that will be skipped."""
+        pairs = sum(len(matches) for matches in self.schedule.rounds)
+        return pairs * len(self.schedule.steps) * len(self.layout.rails)
+
+    def summary(self) -> ScheduleSummary:
+        """Sum it up."""
+        return self.schedule.summary(len(self.layout.rails), cells=self.cells, gpus_per_node=self.layout.gpus_per_node)
+
+    def cells_of(self, number: int) -> Iterator[tuple[Step, Way]]:
+        """Every cell of one round, step by step."""
+        for step in self.schedule.steps:
+            for first, second in self.schedule.rounds[number]:
+                pair = (self.schedule.nodes[first], self.schedule.nodes[second])
+                yield from ((step, way) for way in ways_of(step, pair, self.layout.rails))
+
+
+def plan_run(layout: Layout, options: Options) -> Planned:
+    """Plan what fits, most important first."""
+    has_gpus = any(seat.gpu is not None for seat in layout.seats)
+    shifts = tuple(shift for shift in options.rail_shifts if 0 < shift < len(layout.rails))
+    wanted = steps(has_gpus=has_gpus, quick=options.quick, names=options.families, rail_shifts=shifts)
+    if options.effort is not None:
+        share = options.effort.duration_s / FULL.duration_s
+        wanted = tuple(replace(step, expected_s=max(1.0, step.expected_s * share)) for step in wanted)
+    schedule = make_schedule(
+        layout.nodes, wanted, budget_s=options.budget_s, most_rounds=_QUICK_ROUNDS if options.quick else None
+    )
+    return Planned(layout, options, schedule, left_out(schedule, len(layout.rails)))
+
+
+def ways_of(step: Step, pair: tuple[NodeName, NodeName], rails: tuple[RailName, ...]) -> Iterator[Way]:
+    """Give the ways of one step between two nodes: one a rail."""
+    source, target = reversed(pair) if step.backwards else pair
+    for index, rail in enumerate(rails):
+        yield Way(source, rail, target, rails[(index + step.rail_shift) % len(rails)])

@@ -1,0 +1,67 @@
+"""What a half's problem means for its cell: measured and wrong, not looked at, or not to be had here. Pure."""
+
+from railwright.core.ids import NodeName, RailName
+from railwright.core.verdicts import Verdict
+from railwright.dataplane.model import Problem, Reply
+from railwright.verify.model import Way
+
+_NOT_HERE = ("tool-missing", "no-library")
+_NOT_LOOKED_AT = ("broken-request", "unexpected", "not-permitted", "no-gpu")
+_MEASURED = (
+    "no-device",
+    "port-down",
+    "no-gid",
+    "no-memory-to-lock",
+    "gpu-registration-refused",
+    "refused",
+    "died",
+    "transfer-failed",
+    "timed-out",
+    "peer-lost",
+)
+_OWN = frozenset({"no-device", "port-down", "no-gid", "no-memory-to-lock", "gpu-registration-refused", "died"})
+"""Problems that lie in the half that reports them."""
+_LAST = ("peer-missing",)
+_ORDER = (*_NOT_HERE, *_NOT_LOOKED_AT, *_MEASURED, *_LAST)
+"""Which of two halves' problems is the cause: whoever waited for a half that could not start only waited."""
+
+
+def problem_of(replies: tuple[Reply, Reply], way: Way) -> tuple[Verdict, str]:
+    """
+    Join the problems of both halves.
+
+    Returns:
+        PASS and "" when neither has one.
+    """
+    found = [
+        (_rank(reply.problem), number, reply.problem)
+        for number, reply in enumerate(replies)
+        if reply.problem is not None
+    ]
+    if not found:
+        return Verdict.PASS, ""
+    _, number, problem = min(found, key=lambda item: item[:2])
+    where = f"{way.source_rail} of {way.source}" if number == 0 else f"{way.target_rail} of {way.target}"
+    seen = "" if problem.code in _OWN else "seen at "
+    return _verdict(problem), f"{seen}{where}: {problem.message}{_status(problem)}"
+
+
+def blame_of(replies: tuple[Reply, Reply], way: Way) -> tuple[NodeName, RailName] | None:
+    """Give the port whose own half says what is wrong with it; None when both or neither could be it."""
+    ends = ((way.source, way.source_rail), (way.target, way.target_rail))
+    own = [end for end, reply in zip(ends, replies, strict=True) if reply.problem and reply.problem.code in _OWN]
+    return own[0] if len(own) == 1 else None
+
+
+def _rank(problem: Problem) -> int:
+    return _ORDER.index(problem.code) if problem.code in _ORDER else len(_NOT_HERE)
+
+
+def _verdict(problem: Problem) -> Verdict:
+    if problem.code in _NOT_HERE:
+        return Verdict.SKIP
+    return Verdict.FAIL if problem.code in _MEASURED else Verdict.UNKNOWN
+
+
+def _status(problem: Problem) -> str:
+    return f" ({problem.status})" if problem.status and problem.status not in problem.message else ""

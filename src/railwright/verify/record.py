@@ -1,0 +1,181 @@
+"""From everything measured to the record: cells, witnesses, culprits, coverage, and the claim. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import NodeName
+from railwright.core.verdicts import Verdict, worst
+from railwright.dataplane.model import Reply
+from railwright.dataplane.wire import reply_text
+from railwright.verify.claim import claim
+from railwright.verify.differences import differences
+from railwright.verify.directness import Directness, judge_direct
+from railwright.verify.judge import Measured, cell_of, is_gpu, is_one_way
+from railwright.verify.layout import Layout
+from railwright.verify.model import (
+    Cell,
+    Coverage,
+    Culprit,
+    Direction,
+    MemoryKind,
+    Summary,
+    Testimony,
+    VerifyRecord,
+    Way,
+)
+from railwright.verify.narrow import Blame, narrow
+from railwright.verify.planned import Planned
+from railwright.verify.witnesses import capability
+
+_EXIT_CODES = {Verdict.FAIL: 5, Verdict.UNKNOWN: 6, Verdict.PASS: 0}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run found; `places` is what each endpoint said of itself."""
+
+    items: tuple[Measured, ...]
+    blames: Mapping[str, Blame]
+    culprits: tuple[Culprit, ...]
+    places: Mapping[NodeName, Reply]
+    raw: Mapping[str, str]
+    started_at: datetime
+    ended_at: datetime
+    elapsed_s: float
+    raw_left_out: int = 0
+    interrupted: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> VerifyRecord:
+    """Judge everything, and word what was shown."""
+    layout = planned.layout
+    witnesses = _witnesses(layout, findings.items)
+    direct = _directness(witnesses)
+    referenced = {
+        (item.task.way, item.task.step.direction, item.task.step.memory)
+        for item in findings.items
+        if item.reading.is_reference and item.reading.ran in {Verdict.PASS, Verdict.FAIL}
+    }
+    cells = tuple(
+        _explained(
+            cell_of(
+                item,
+                layout,
+                catalog,
+                _of_way(item, direct),
+                has_reference=(item.task.way, item.task.step.direction, item.task.step.memory) in referenced,
+            ),
+            findings.places,
+            layout,
+        )
+        for item in sorted(findings.items, key=lambda item: item.task.id)
+    )
+    known = {cell for culprit in findings.culprits for cell in culprit.cells}
+    culprits = (*findings.culprits, *narrow([cell for cell in cells if cell.id not in known], dict(findings.blames)))
+    verdict = _verdict(cells)
+    coverage = coverage_of(planned, cells)
+    notes = [*findings.notes]
+    if findings.raw_left_out:
+        notes.append(f"raw replies of {findings.raw_left_out} halves that passed were not kept: there are too many")
+    summary = Summary(
+        verdict=verdict,
+        direct=worst(cell.direct for cell in cells),
+        fast=worst(cell.fast for cell in cells),
+        claim=claim(layout, cells, witnesses, coverage, direct),
+        exit_code=130 if findings.interrupted else _EXIT_CODES[verdict],
+        fabric=layout.fabric,
+        method=layout.method,
+        cluster=layout.cluster,
+        simulated=layout.simulated,
+        bed=layout.bed,
+        not_real=layout.not_real,
+        started_at=_stamp(findings.started_at),
+        ended_at=_stamp(findings.ended_at),
+        elapsed_s=round(findings.elapsed_s, 1),
+        interrupted=findings.interrupted,
+        notes=tuple(notes),
+    )
+    raw = {**{f"place.{node}": reply_text(reply) for node, reply in findings.places.items()}, **findings.raw}
+    return VerifyRecord(
+        summary, cells, witnesses, coverage, planned.summary(), seats=layout.seats, culprits=culprits, raw=raw
+    )
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _verdict(cells: tuple[Cell, ...]) -> Verdict:
+    """Nothing looked at is nothing known: a run of which everything was skipped has not verified anything."""
+    answer = worst(cell.verdict for cell in cells)
+    return Verdict.UNKNOWN if answer is Verdict.SKIP else answer
+
+
+def _witnesses(layout: Layout, items: Iterable[Measured]) -> tuple[Testimony, ...]:
+    """Collect what was said, and put beside it what the facts say of each way of GPU memory."""
+    heard: list[Testimony] = []
+    ways: dict[Way, None] = {}
+    for item in items:
+        heard += item.reading.testimonies
+        if is_gpu(item) and is_one_way(item) and item.reading.testimonies:
+            ways.setdefault(item.task.way)
+    for way in ways:
+        heard.append(
+            capability.testify(way, layout.seat(way.source, way.source_rail), layout.seat(way.target, way.target_rail))
+        )
+    return tuple(sorted(heard, key=lambda item: (item.way, item.memory, item.number, item.witness)))
+
+
+def _directness(witnesses: tuple[Testimony, ...]) -> dict[Way, Directness]:
+    by_way: dict[Way, list[Testimony]] = {}
+    for item in witnesses:
+        if item.memory is MemoryKind.GPU:
+            by_way.setdefault(item.way, []).append(item)
+    return {way: judge_direct(heard) for way, heard in by_way.items()}
+
+
+def _of_way(item: Measured, direct: Mapping[Way, Directness]) -> Directness | None:
+    """Give the answer for a cell: of its way; of both ways where bytes flow both ways."""
+    if not is_gpu(item):
+        return None
+    way = item.task.way
+    there = direct.get(way, judge_direct(()))
+    if item.task.step.direction is not Direction.BOTH:
+        return there
+    back = direct.get(Way(way.target, way.target_rail, way.source, way.source_rail), judge_direct(()))
+    return there if worst((there.verdict, back.verdict)) is there.verdict else back
+
+
+def _explained(cell: Cell, places: Mapping[NodeName, Reply], layout: Layout) -> Cell:
+    """Put what differs between the two ends beside a failure, so that it is seen at once."""
+    if cell.verdict is not Verdict.FAIL:
+        return cell
+    seen = differences(cell, places, layout)
+    return replace(cell, reason=f"{cell.reason}; {seen}") if seen else cell
+
+
+def coverage_of(planned: Planned, cells: tuple[Cell, ...]) -> Coverage:
+    """Count what was judged, of what the fabric has."""
+    judged = [cell for cell in cells if cell.verdict in {Verdict.PASS, Verdict.FAIL}]
+    layout = planned.layout
+    seats = {(seat.node, seat.rail) for seat in layout.seats}
+    by_rail = Counter(rail for _, rail in seats)
+    ways = {cell.way for cell in judged if cell.source_rail == cell.target_rail}
+    ways |= {
+        Way(cell.target, cell.target_rail, cell.source, cell.source_rail)
+        for cell in judged
+        if cell.direction is Direction.BOTH and cell.source_rail == cell.target_rail
+    }
+    return Coverage(
+        cells=len(cells),
+        by_verdict=dict(Counter(cell.verdict for cell in cells)),
+        nodes=len({node for cell in judged for node in (cell.source, cell.target)}),
+        nodes_possible=len(layout.nodes),
+        ways=len(ways),
+        ways_possible=sum(count * (count - 1) for count in by_rail.values()),
+        left_out=planned.left_out,
+    )

@@ -1,0 +1,130 @@
+"""
+A plan's rails and the endpoints that hold them -> VerifyRecord: every planned cell with a verdict, and what it proves.
+
+The record exists before the run: a cell that was not reached is UNKNOWN in it, and an interrupt leaves a whole record.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from railwright.catalog.model import Catalog
+from railwright.core.ids import NodeName
+from railwright.core.verdicts import Verdict
+from railwright.dataplane.model import EvidenceRequest, Reply
+from railwright.ports.clock import Clock
+from railwright.ports.endpoint import Endpoint
+from railwright.ports.progress import Measuring, Progress
+from railwright.verify.confirm import confirm, fails
+from railwright.verify.judge import Measured
+from railwright.verify.model import Culprit, VerifyRecord
+from railwright.verify.narrow import Blame
+from railwright.verify.peers import slow_among_peers
+from railwright.verify.planned import Planned
+from railwright.verify.record import Findings, make_record
+from railwright.verify.run import Bench
+from railwright.verify.swapped import find_swapped
+from railwright.verify.task import Reading, Task
+
+_EVIDENCE_S = 30.0
+
+
+@dataclass
+class _Run:
+    """One run on its way."""
+
+    planned: Planned
+    bench: Bench
+    progress: Progress
+    items: list[Measured] = field(default_factory=list)
+    blames: dict[str, Blame] = field(default_factory=dict)
+    culprits: list[Culprit] = field(default_factory=list)
+    places: dict[NodeName, Reply] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+async def verify(
+    planned: Planned, endpoints: Sequence[Endpoint], catalog: Catalog, clock: Clock, progress: Progress
+) -> VerifyRecord:
+    """
+    Run what was planned, confirm and narrow what failed, and judge.
+
+    A task that is cancelled gives its record all the same, marked as interrupted.
+    """
+    started_at, began_s = clock.now(), clock.monotonic_s()
+    by_node = {endpoint.node: endpoint for endpoint in endpoints}
+    run = _Run(planned, Bench(planned.layout, by_node, clock, planned.options.measured_with), progress)
+    try:
+        await _places(run)
+        for number in range(len(planned.schedule.rounds)):
+            await _round(run, number)
+        if planned.options.confirm:
+            await _confirm(run)
+    except asyncio.CancelledError:
+        run.interrupted = True
+        _name_missing(run)
+    findings = Findings(
+        items=tuple(run.items),
+        blames=run.blames,
+        culprits=tuple(run.culprits),
+        places=run.places,
+        raw=run.bench.raw,
+        raw_left_out=run.bench.raw_left_out,
+        interrupted=run.interrupted,
+        started_at=started_at,
+        ended_at=clock.now(),
+        elapsed_s=clock.monotonic_s() - began_s,
+    )
+    return make_record(planned, findings, catalog)
+
+
+async def _places(run: _Run) -> None:
+    """Ask every endpoint what it is: limits, ports, GIDs, tools; kept as evidence beside the cells."""
+    nodes = tuple(run.bench.endpoints)
+    replies = await asyncio.gather(*(run.bench.ask(node, EvidenceRequest(), _EVIDENCE_S) for node in nodes))
+    run.places = dict(zip(nodes, replies, strict=True))
+
+
+async def _round(run: _Run, number: int) -> None:
+    """Run one round, step by step; in a step every rail of every pair at once."""
+    planned = run.planned
+    cells = list(planned.cells_of(number))
+    for step in planned.schedule.steps:
+        tasks: list[Task] = []
+        for wanted, way in cells:
+            if wanted is not step:
+                continue
+            made = run.bench.task(step, way)
+            if isinstance(made, Task):
+                tasks.append(made)
+            else:
+                run.items.append(made)
+        run.items += await run.bench.run(tasks)
+        failed = sum(fails(item) for item in run.items)
+        what = f"round {number + 1} of {len(planned.schedule.rounds)}: {step.family} {step.direction} of {step.memory} memory"
+        run.progress.emit(Measuring(what, len(run.items), planned.cells, failed))
+
+
+async def _confirm(run: _Run) -> None:
+    slow = slow_among_peers(run.items, run.planned.options.peer_share)
+    failing = sum(fails(item) for item in run.items)
+    if not slow and not failing:
+        return
+    what = f"again, and on their own: {failing} failing, {len(slow)} slow beside their peers"
+    run.progress.emit(Measuring(what, len(run.items), run.planned.cells, failing))
+    done = await confirm(run.bench, run.items, slow, run.planned.options.peer_share)
+    run.items, run.blames = list(done.items), done.blames
+    run.culprits += await find_swapped(run.bench, done.items, run.places)
+
+
+def _name_missing(run: _Run) -> None:
+    """Give every cell that was not reached a place in the record."""
+    seen = {(item.task.step, item.task.way) for item in run.items}
+    for number in range(len(run.planned.schedule.rounds)):
+        for step, way in run.planned.cells_of(number):
+            if (step, way) in seen:
+                continue
+            made = run.bench.task(step, way)
+            if isinstance(made, Task):
+                made = Measured(made, Reading(Verdict.UNKNOWN, "interrupted before it was run"))
+            run.items.append(made)

@@ -1,0 +1,66 @@
+"""What is wrong with simulated rails is found, named, and nothing else is blamed."""
+
+import pytest
+from support.verifying import failing, verified
+
+from railwright.core.verdicts import Verdict
+from railwright.verify.planned import Options
+
+
+async def test_healthy_rails_pass_and_their_way_is_shown_to_be_direct() -> None:
+    record = await verified(2)
+    assert {cell.verdict for cell in record.cells} == {Verdict.PASS}
+    assert (record.summary.verdict, record.summary.direct, record.exit_code) == (Verdict.PASS, Verdict.PASS, 0)
+    assert record.culprits == ()
+    assert record.coverage.ways == record.coverage.ways_possible == 4
+    assert record.summary.claim.startswith("Simulated: no byte was moved")
+    for word in ("checked bytes", "GPUDirect withheld", "counters", "emulation forbidden"):
+        assert word in record.summary.claim
+
+
+@pytest.mark.parametrize(
+    ("trouble", "nodes", "kind", "where", "words"),
+    [
+        ("rails-swapped", 4, "swapped-rails", "rail0 and rail1 of worker-1", "the other rail of worker-"),
+        ("rails-swapped", 2, "swapped-rails", "rail0 and rail1 of worker-0 or worker-1", "swapped"),
+        ("rail-drops", 4, "port", "rail0 of worker-1", "transport retry counter exceeded"),
+        ("rail-drops", 2, "pair", "rail0 between worker-0 and worker-1", "can't be told from this pair"),
+        ("one-way-slow", 4, "sending", "what rail0 of worker-1 sends", "its peers reach"),
+        ("one-way-slow", 2, "direction", "from worker-1 to worker-0 on rail0", "its peers reach"),
+        ("corrupt-memory", 4, "receiving", "what rail0 of worker-1 receives", "not those that were sent"),
+        ("corrupt-memory", 2, "direction", "from worker-0 to worker-1 on rail0", "not those that were sent"),
+        ("packet-loss", 4, "port", "rail0 of worker-1", ""),
+        ("packet-loss", 2, "pair", "rail0 between worker-0 and worker-1", "packets were sent again"),
+        ("gpu-staged", 2, "port", "rail0 of worker-1", "GPU memory could not be registered"),
+        ("pod-memlock", 2, "port", "rail0 of worker-1", "may lock 65536 bytes"),
+        ("hung-peer", 4, "node", "worker-1", "did not end within"),
+    ],
+)
+async def test_a_fault_is_found_and_narrowed(trouble: str, nodes: int, kind: str, where: str, words: str) -> None:
+    record = await verified(nodes, trouble)
+    assert record.exit_code == 5
+    first = record.culprits[0]
+    assert (first.kind, first.where.startswith(where)) == (kind, True), first
+    assert words in first.text
+    explained = {cell for culprit in record.culprits for cell in culprit.cells}
+    assert {cell.id for cell in failing(record)} == explained
+
+
+async def test_one_slow_node_of_six_is_named_by_a_whole_tournament() -> None:
+    record = await verified(6, "packet-loss", options=Options(families=("perftest",)))
+    assert [(item.kind, item.where) for item in record.culprits] == [("port", "rail0 of worker-1")]
+    assert "5 others" in record.culprits[0].text
+
+
+async def test_what_lies_in_gpu_memory_alone_leaves_host_memory_passing() -> None:
+    record = await verified(2, "gpu-staged")
+    assert {cell.verdict for cell in record.cells if cell.memory == "host"} == {Verdict.PASS}
+    assert {cell.verdict for cell in record.cells if cell.memory == "gpu"} == {Verdict.FAIL}
+
+
+async def test_a_failure_is_run_again_on_its_own_before_it_counts_as_confirmed() -> None:
+    record = await verified(2, "rail-drops")
+    confirmed = [cell for cell in failing(record) if cell.confirmed]
+    assert confirmed
+    assert all(any(".again." in name for name in cell.evidence) for cell in confirmed)
+    assert all(name in record.raw for cell in record.cells for name in cell.evidence)
