@@ -105,6 +105,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         misread=bool(net_unseen or route_unseen or storage_unseen),
     )
     gpus, ports = gpus_of(parts), ports_of(parts)
+    runtime = parse_runtime(record)
     return NodeHardware(
         netns_is_host=system.netns_is_host,
         gpus=gpus,
@@ -122,7 +123,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         rdma_netns_mode=system.rdma_netns_mode,
         lockdown=system.lockdown,
         secure_boot=system.secure_boot,
-        memlock_limit=system.memlock_limit,
+        memlock_limit=system.memlock_limit or runtime.memlock or None,
         nvidia_driver=system.nvidia_driver,
         mlx5_driver=system.mlx5_driver,
         bridges=bridges_of(parts),
@@ -132,7 +133,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         numa_nodes=machine.numa_nodes,
         huge_pages=machine.huge_pages,
         chassis=machine.chassis,
-        runtime=parse_runtime(record),
+        runtime=runtime,
         system=settings,
         unseen=(
             *_gaps(record),

@@ -3,8 +3,12 @@
 from functools import cache
 from importlib.resources import files
 
+_PARTS = ("node.sh", "node_network.sh", "node_devices.sh", "node_settings.sh")
+"""One script in four files: each goes on where the one before ended."""
+
 
 @cache
 def node_script() -> str:
     """Read the script that a Node runs."""
-    return files("railwright.facts.sources").joinpath("node.sh").read_text(encoding="utf-8")
+    folder = files("railwright.facts.sources")
+    return "".join(folder.joinpath(part).read_text(encoding="utf-8") for part in _PARTS)

@@ -11,12 +11,23 @@ from railwright.facts.node_record import parse_node_record
 from railwright.facts.script import node_script
 
 SHELLS = [words for words in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "ash"]) if shutil.which(words[0])]
+PROGRAMS = {
+    "ethtool": r"printf '%s\n' 'NIC statistics:' '     rx_discards_phy: 7' '     rx0_cache_full: 1' '     tx_prio3_pause: 5'",
+    "dcb": r"""case "$*" in
+'-N pfc show dev ens3f0np0') printf '%s\n' 'pfc-cap 8 macsec-bypass off delay 0' 'prio-pfc 0:off 1:off 2:off 3:on' ;;
+'-N app show dev ens3f0np0') echo 'dscp-prio 24:3 26:3' ;;
+esac""",
+    "devlink": r"""echo "$4: mode legacy inline-mode none encap-mode basic" """,
+    "dmesg": r"printf '%s\n' '[ 1.0] usb 1-1: new device' '[ 2.0] mlx5_core 0000:1a:00.0: Port module event'",
+}
 IP = r"""#!/bin/sh
 case "$*" in
 '-o addr show') printf '%s\n' '4: br-ex    inet 10.0.0.20/24 scope global br-ex\       valid_lft forever' ;;
 '-o -d link show') printf '%s\n' \
   '4: br-ex: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 promiscuity 0 \    openvswitch addrgenmode none' \
-  '5: bond0.120@bond0: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 \    vlan protocol 802.1Q id 120 <REORDER_HDR>' ;;
+  '5: bond0.120@bond0: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 \    vlan protocol 802.1Q id 120 <REORDER_HDR>' \
+  '6: ens3f0np0: <UP> mtu 1500\    vf 0     link/ether 02:00:00:00:00:01, link-state disable, trust off, query_rss off' ;;
+'-4 rule show') printf '%s\n' '0:	from all lookup local' ;;
 '-o -4 route show table all') printf '%s\n' 'default via 10.0.0.1 dev br-ex' 'local 10.0.0.20 dev br-ex table local' ;;
 esac
 """
@@ -38,6 +49,25 @@ def pci_device(sys: Path, path: str, **files: str) -> Path:
         put(folder / name, text + "\n")
     link(sys / "bus/pci/devices" / folder.name, folder)
     return folder
+
+
+def config_space(*, acs_control: int, relaxed_ordering: bool, length: int = 4096) -> bytes:
+    """Configuration space of a switch port: PCI Express at 0x40, ACS at 0x100, ATS at 0x148."""
+    space = bytearray(4096)
+    words = {
+        0x00: 0xC0301000,
+        0x04: 0x00100000,
+        0x34: 0x40,
+        0x40: 0x0062_0010,
+        0x44: 0x2,
+        0x4C: 0x105,
+        0x50: 0x0085 << 16,
+    }
+    words[0x48] = 0x2020 | (0x10 if relaxed_ordering else 0)
+    words |= {0x100: 0x1481_000D, 0x104: acs_control << 16 | 0x5F, 0x148: 0x0001_000F, 0x14C: 0x8000_0000}
+    for offset, word in words.items():
+        space[offset : offset + 4] = word.to_bytes(4, "little")
+    return bytes(space[:length])
 
 
 def netdev(sys: Path, name: str, *, device: Path | None = None, lowers: tuple[str, ...] = (), **files: str) -> Path:
@@ -69,7 +99,14 @@ def a_machine(top: Path) -> Path:
     put(sys / "module/ib_core/parameters/netns_mode", "N\n")
     switch = "pci0000:16/0000:16:01.0/0000:17:00.0"
     ids = {"vendor": "0x15b3", "device": "0x1021", "class": "0x020000", "numa_node": "0"}
-    pci_device(sys, f"{switch}/0000:18:00.0/0000:19:00.0", vendor="0x10de", device="0x2335", **{"class": "0x030200"})
+    gpu = pci_device(
+        sys, f"{switch}/0000:18:00.0/0000:19:00.0", vendor="0x10de", device="0x2335", **{"class": "0x030200"}
+    )
+    put(gpu / "resource", "0x0000380000000000 0x0000383fffffffff 0x000000000014220c\n0x0 0x0 0x0\n")
+    port = pci_device(sys, f"{switch}/0000:18:01.0", vendor="0x1000", device="0xc030", **{"class": "0x060400"})
+    (port / "config").write_bytes(config_space(acs_control=0x1D, relaxed_ordering=True))
+    link(port / "iommu_group", sys / "kernel/iommu_groups/17")
+    put(sys / "kernel/iommu_groups/17/type", "DMA-FQ\n")
     pci_device(sys, "pci0000:00/0000:00:1f.0", vendor="0x8086", device="0x1b81", **{"class": "0x060100"})
     nic = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.0", **ids, sriov_totalvfs="16", sriov_numvfs="1")
     vf = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.2", **{**ids, "device": "0x101e"})
@@ -80,29 +117,59 @@ def a_machine(top: Path) -> Path:
         put(folder / "ports/1/state", "4: ACTIVE\n")
         put(folder / "ports/1/link_layer", "Ethernet\n")
         put(folder / "ports/1/rate", "400 Gb/sec (4X NDR)\n")
+        put(folder / "ports/1/phys_state", "5: LinkUp\n")
+        put(folder / "ports/1/pkeys/0", "0xffff\n")
+        put(folder / "ports/1/pkeys/1", "0x0000\n")
+        put(folder / "ports/1/counters/link_downed", "3\n")
+        put(folder / "ports/1/hw_counters/out_of_sequence", "12\n")
         put(folder / "ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:c0a8:0105\n")
         put(folder / "ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000\n")
         put(folder / "ports/1/gid_attrs/types/0", "RoCE v2\n")
         put(folder / "ports/1/gid_attrs/ndevs/0", "ens3f0np0\n")
         link(folder / "device", device)
         link(sys / "class/infiniband" / name, folder)
-    netdev(sys, "ens3f0np0", device=nic, speed="400000", carrier="1", phys_port_name="p0")
+    netdev(sys, "ens3f0np0", device=nic, speed="400000", carrier="1", phys_port_name="p0", carrier_changes="4")
     bond = netdev(sys, "bond0", lowers=("ens3f0np0",))
     (bond / "bonding").mkdir()
     vlan = netdev(sys, "bond0.120", lowers=("bond0",))
     netdev(sys, "br-ex")
     link(vlan / "master", netdev(sys, "ovs-system"))
+    a_setup(top)
+    return top
+
+
+def a_setup(top: Path) -> None:
+    """What an administrator, a vendor and an image decided, and the programs that are there to ask."""
+    proc, root, sys = top / "proc", top / "root", top / "root/sys"
+    put(proc / "cpuinfo", "vendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu vme\n\nvendor_id\t: x\n")
+    put(proc / "uptime", "86400.25 100.0\n")
+    put(proc / "sys/net/ipv4/conf/all/arp_ignore", "1\n")
+    put(proc / "driver/nvidia/params", "EnableStreamMemOPs: 1\n")
+    put(root / "etc/modprobe.d/ib.conf", "# a word\noptions ib_core netns_mode=0\noptions snd_hda_intel power_save=1\n")
+    put(root / "opt/cni/bin/macvlan", "")
+    put(root / "etc/cni/net.d/00-multus.conf", "{}\n")
+    put(root / "dev/infiniband/uverbs0", "")
+    put(root / "var/opt/mofed-container/inventory/5.14.0-1/x", "")
     put(sys / "class/nvme/nvme2/transport", "rdma\n")
     put(sys / "class/nvme/nvme2/address", "traddr=10.1.0.30,trsvcid=4420\n")
     (sys / "class/iscsi_session/session1").mkdir(parents=True)
     put(sys / "class/iscsi_connection/connection1:0/address", "10.2.0.30\n")
-    put(top / "bin/ip", IP)
-    (top / "bin/ip").chmod(0o755)
-    return top
+    put(sys / "devices/system/cpu/online", "0-3,8\n")
+    put(sys / "devices/system/node/node0/cpulist", "0-3,8\n")
+    put(sys / "devices/system/node/node0/meminfo", "Node 0 MemTotal:       1024 kB\n")
+    put(sys / "devices/system/node/node0/distance", "10\n")
+    put(sys / "kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "8\n")
+    put(sys / "kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "6\n")
+    put(sys / "class/dmi/id/product_name", "PowerEdge XE9680\n")
+    put(sys / "module/ib_core/parameters/netns_mode", "N\n")
+    for name, body in {"ip": IP, **{name: f"#!/bin/sh\n{body}\n" for name, body in PROGRAMS.items()}}.items():
+        put(top / "bin" / name, body)
+        (top / "bin" / name).chmod(0o755)
 
 
-def run(top: Path, shell: list[str], *, limit: int = 8192) -> str:
+def run(top: Path, shell: list[str], *, limit: int = 8192, program_s: str = "10") -> str:
     script = node_script().replace("/proc /host/proc /rootfs/proc", f"{top}/proc").replace("/host /rootfs", f"{top}/x")
+    script = script.replace("PROGRAM_S=10", f"PROGRAM_S={program_s}")
     script = script.replace("LIMIT=8192", f"LIMIT={limit}").replace("sys=/sys", f"sys={top}/root/sys")
     script = script.replace("{proc:-/proc}", f"{{proc:-{top}/none}}")
     done = subprocess.run(
@@ -152,6 +219,72 @@ def test_every_shell_reads_the_same_node(machine, shell):
         "ens3f0np0": "",
         "ovs-system": "openvswitch",
     }
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_every_shell_reads_registers_of_the_bridges_above_what_matters(machine, shell):
+    hardware = parse_node_record(run(machine, shell))
+    (bridge,) = hardware.bridges
+    assert (bridge.pci, bridge.driver) == ("0000:18:01.0", "")
+    config = bridge.config
+    assert (config.port_type, config.relaxed_ordering, config.ats_enabled) == ("switch-downstream", True, True)
+    assert (config.max_payload_bytes, config.max_read_request_bytes) == (256, 512)
+    assert (config.max_link_speed_gts, config.link_speed_gts, config.link_width_lanes) == (32.0, 32.0, 8)
+    assert config.acs.request_redirect
+    assert not config.acs.direct_translated
+    assert (hardware.iommu.present, hardware.iommu.groups) == (True, {"0000:18:01.0": 17})
+    assert hardware.iommu.group_types == {17: "DMA-FQ"}
+    assert hardware.gpus[0].bar_bytes == (256 << 30,)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_every_shell_reads_how_a_port_is_set_and_what_it_counted(machine, shell):
+    port, _ = parse_node_record(run(machine, shell)).ports
+    assert (port.pkeys, port.phys_state, port.eswitch_mode) == ((0xFFFF,), "LinkUp", "legacy")
+    assert (port.counters, port.hw_counters) == ({"link_downed": 3}, {"out_of_sequence": 12})
+    assert port.ethtool == {"rx_discards_phy": 7, "tx_prio3_pause": 5}
+    assert (port.qos.pfc_priorities, port.qos.trust, port.qos.dscp_to_priority) == ((3,), "dscp", {24: 3, 26: 3})
+    (vf,) = port.vfs
+    assert (vf.pci, vf.link_state, vf.trust, vf.mac) == ("0000:1a:00.2", "disable", False, "02:00:00:00:00:01")
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_every_shell_reads_how_the_node_is_set_up(machine, shell):
+    hardware = parse_node_record(run(machine, shell))
+    system = hardware.system
+    assert system.modprobe == ("/etc/modprobe.d/ib.conf: options ib_core netns_mode=0",)
+    assert system.module_parameters == {"ib_core.netns_mode": "N"}
+    assert system.sysctls == {"net.ipv4.conf.all.arp_ignore": "1"}
+    assert (system.uptime_s, system.rules, system.nvidia_parameters) == (
+        86400.25,
+        ("4 0: from all lookup local",),
+        {"EnableStreamMemOPs": "1"},
+    )
+    assert (system.cni_plugins, system.cni_configs) == ({"/opt/cni/bin": ("macvlan",)}, ("00-multus.conf",))
+    assert (system.rdma_char_devices, system.gpu_char_devices) == (("uverbs0",), ())
+    assert system.mofed_inventories == ("5.14.0-1",)
+    assert system.dmesg == ("[ 2.0] mlx5_core 0000:1a:00.0: Port module event",)
+    assert (hardware.runtime.name, hardware.runtime.memlock_origin) == ("cri-o", "limits of crio")
+    assert (hardware.processor.count, hardware.processor.under_hypervisor) == (5, False)
+    (node,) = hardware.numa_nodes
+    assert (node.cpus, node.memory_bytes, node.distances) == ("0-3,8", 1024 << 10, (10,))
+    assert [(item.size_bytes, item.total, item.free) for item in hardware.huge_pages] == [(2 << 20, 8, 6)]
+    assert hardware.chassis.product == "PowerEdge XE9680"
+
+
+def test_a_config_space_that_is_closed_is_named(machine):
+    closed = next((machine / "root/sys/devices").rglob("config"))
+    closed.write_bytes(config_space(acs_control=0, relaxed_ordering=True, length=64))
+    hardware = parse_node_record(run(machine, ["sh"]))
+    assert hardware.bridges[0].config is None
+    assert any(item.what == "pci-config 0000:18:01.0" and "64 bytes" in item.why for item in hardware.unseen)
+
+
+def test_a_program_that_does_not_end_is_left_behind_and_named(machine):
+    (machine / "bin/dmesg").write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    hardware = parse_node_record(run(machine, ["sh"], program_s="0.1"))
+    assert hardware.system.dmesg is None
+    assert any(item.what == "dmesg" for item in hardware.unseen)
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Print what a node is made of, as a node record (its format: __init__.py beside this file).
 #
-# Read-only. POSIX sh (dash, busybox ash, bash); no jq, Python or lspci; ip, rdma, nsenter and od only where they are.
+# Read-only. POSIX sh (dash, busybox ash, bash); no jq, Python or lspci; ip, rdma, ethtool, dcb, devlink, dmesg, grep,
+# nsenter and od or hexdump only where they are. Every program has 10 seconds, every section 8192 lines and 15 seconds.
 # Runs as root or not, on the node itself, in a chroot of its root, or in a privileged pod that sees its processes.
 # What can't be read is said in the section "problems": silence there means that everything was read.
 
@@ -14,6 +15,8 @@ BLANKS='
 IFS=$BLANKS
 TAB='	'
 LIMIT=8192 # lines a section: 1,000 virtual functions with their netdevs and GIDs stay well below
+PROGRAM_S=10
+SECTION_S=15
 problems=''
 value=''
 lines=0
@@ -21,7 +24,21 @@ lines=0
 section() {
   current=$1
   lines=0
+  clock
+  began=$value
   printf '=== railwright %s\n' "$1"
+}
+
+clock() { # whole seconds since the machine started into $value
+  value=0
+  { read -r value _ </proc/uptime; } 2>/dev/null
+  value=${value%%.*}
+}
+
+late() { # whether this section has had its time; asked between devices
+  clock
+  [ "$((value - began))" -ge "$SECTION_S" ] || return 1
+  problem "$current" "not done within $SECTION_S s"
 }
 
 problem() { # section, why
@@ -32,7 +49,7 @@ problem() { # section, why
 out() { # one line, unless the section is full
   lines=$((lines + 1))
   if [ "$lines" -le "$LIMIT" ]; then
-    printf '%s\n' "$1"
+    printf '%.65536s\n' "$1"
   elif [ "$lines" -eq $((LIMIT + 1)) ]; then
     problem "$current" "more than $LIMIT lines"
   fi
@@ -55,6 +72,26 @@ real() { # physical path of a folder into $value
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
+
+limited() { # a program with a deadline, without our input, which is this script
+  if [ -n "$timeout" ]; then
+    "$timeout" "$PROGRAM_S" "$@" </dev/null 2>/dev/null
+  else
+    "$@" </dev/null 2>/dev/null
+  fi
+}
+
+filter() { # pattern: the lines that hold it; all of them where there is no grep
+  if have grep; then grep -aE "$1"; else while IFS= read -r line; do printf '%s\n' "$line"; done; fi
+}
+
+print_lines() { # text: every line of it that is not blank
+  while IFS= read -r line; do
+    if [ -n "$line" ]; then out "$line"; fi
+  done <<EOT
+$1
+EOT
+}
 
 program() { # full path of a program into $value: a busybox shell would run its own, lesser one by the same name
   value=''
@@ -98,6 +135,10 @@ optional() { # like whole, but the file's absence is an answer
   if [ -e "$2" ]; then whole "$1" "$2"; else section "$1"; fi
 }
 
+timeout=''
+program timeout
+if [ -n "$value" ] && "$value" 5 true </dev/null >/dev/null 2>&1; then timeout=$value; fi
+
 # --- where the node's own view is ------------------------------------------------------------------------------------
 
 # Process 1 is the node's only where kernel threads are seen; a container has a process 1 of its own.
@@ -127,7 +168,7 @@ if [ -n "$proc" ]; then
   if [ -n "$own" ] && [ -n "$node" ]; then
     if [ "$own" = "$node" ]; then
       netns=host
-    elif [ "$sys" = "$proc/1/root/sys" ] && have nsenter && nsenter "--net=$proc/1/ns/net" true 2>/dev/null; then
+    elif [ "$sys" = "$proc/1/root/sys" ] && have nsenter && limited nsenter "--net=$proc/1/ns/net" true; then
       # sysfs shows the devices of the namespace that it was mounted in: below process 1's root that is the node's.
       netns=host
       enter=nsenter
@@ -140,7 +181,7 @@ net=${proc:-/proc}/self/net
 if [ -n "$enter" ]; then net=$proc/1/net; fi
 
 in_node_net() {
-  if [ -n "$enter" ]; then nsenter "--net=$proc/1/ns/net" "$@"; else "$@"; fi
+  if [ -n "$enter" ]; then limited nsenter "--net=$proc/1/ns/net" "$@"; else limited "$@"; fi
 }
 
 proc_files=${proc:-/proc}
@@ -150,7 +191,7 @@ ip=$value
 # --- the system ------------------------------------------------------------------------------------------------------
 
 section meta
-out "record_version${TAB}1"
+out "record_version${TAB}2"
 get "$proc_files/sys/kernel/hostname" || value=$(uname -n)
 out "hostname$TAB$value"
 out "kernel$TAB$(uname -r)"
@@ -186,286 +227,3 @@ if [ -n "$proc" ] && [ -r "$proc/1/mounts" ]; then
 else
   problem mounts "the mounts of process 1 of the node can't be read"
 fi
-
-# --- routes and network devices --------------------------------------------------------------------------------------
-
-whole route4 "$net/route"
-if [ -e "$net/ipv6_route" ] || [ -e "$net/if_inet6" ]; then
-  whole route6 "$net/ipv6_route"
-else
-  section route6 # IPv6 is switched off
-fi
-if [ -n "$ip" ] && [ "$netns" = host ]; then
-  section route4_tables
-  text=$(in_node_net "$ip" -o -4 route show table all 2>/dev/null)
-  while IFS= read -r line; do
-    case $line in '' | local* | broadcast*) ;; *) out "$line" ;; esac
-  done <<EOT
-$text
-EOT
-fi
-
-# What made each virtual device, as " name=kind name=kind ", from one call: a node may have a thousand of them.
-kinds=' '
-link_text=''
-[ -n "$ip" ] && link_text=$(in_node_net "$ip" -o -d link show 2>/dev/null)
-while IFS= read -r line; do
-  case $line in
-    *' veth '*) kind=veth ;;
-    *' vlan protocol '*) kind=vlan ;;
-    *' macvlan mode '*) kind=macvlan ;;
-    *' macvtap mode '*) kind=macvtap ;;
-    *' ipvlan '*) kind=ipvlan ;;
-    *'\    openvswitch '*) kind=openvswitch ;;
-    *'\    team '*) kind=team ;;
-    *' vxlan '*) kind=vxlan ;;
-    *' geneve '*) kind=geneve ;;
-    *' vrf table '*) kind=vrf ;;
-    *'\    ipoib '*) kind=ipoib ;;
-    *'\    tun '*) kind=tun ;;
-    *'\    dummy '*) kind=dummy ;;
-    *'\    wireguard '*) kind=wireguard ;;
-    *) continue ;;
-  esac
-  name=${line#*: }
-  name=${name%%:*}
-  kinds="$kinds${name%%@*}=$kind "
-done <<EOT
-$link_text
-EOT
-
-kind_of_link() { # name, folder: what made a virtual device, into $value; empty for hardware
-  value=''
-  if [ -d "$2/bonding" ]; then value=bond && return; fi
-  if [ -d "$2/bridge" ]; then value=bridge && return; fi
-  for kind in veth openvswitch vlan macvlan macvtap ipvlan team vxlan geneve vrf ipoib tun dummy wireguard; do
-    case $kinds in *" $1=$kind "*) value=$kind && return ;; esac
-  done
-  if [ -d "$2/device" ]; then return; fi
-  if [ -r "$2/uevent" ]; then
-    while IFS= read -r line; do
-      case $line in DEVTYPE=*) value=${line#DEVTYPE=} ;; esac
-    done <"$2/uevent"
-  fi
-  if [ -z "$value" ]; then
-    if [ "$1" = ovs-system ]; then
-      value=openvswitch
-    elif real "$2"; then
-      case $value in */devices/virtual/*) value=virtual ;; *) value='' ;; esac
-    fi
-  fi
-}
-
-section net
-found=0
-for folder in "$sys"/class/net/*; do
-  [ -r "$folder/type" ] || continue
-  found=1
-  name=${folder##*/}
-  row=$name
-  field type "$folder/type"
-  field mtu "$folder/mtu"
-  field address "$folder/address"
-  field operstate "$folder/operstate"
-  field carrier "$folder/carrier"
-  field speed "$folder/speed"
-  field port_name "$folder/phys_port_name"
-  if real "$folder/master"; then row="$row${TAB}master=${value##*/}"; fi
-  if [ -d "$folder/device" ] && real "$folder/device"; then
-    last_pci "$value"
-    if [ -n "$value" ]; then row="$row${TAB}pci=$value"; fi
-  fi
-  lowers=''
-  for lower in "$folder"/lower_*; do
-    [ -d "$lower" ] && lowers="${lowers:+$lowers,}${lower##*/lower_}"
-  done
-  if [ -n "$lowers" ]; then row="$row${TAB}lowers=$lowers"; fi
-  kind_of_link "$name" "$folder"
-  if [ -n "$value" ]; then row="$row${TAB}kind=$value"; fi
-  out "$row"
-done
-if [ "$found" -eq 0 ]; then problem net "no network device in $sys/class/net"; fi
-
-section addr
-if [ -z "$ip" ]; then
-  problem addr "the ip command is not here"
-elif ! text=$(in_node_net "$ip" -o addr show 2>/dev/null); then
-  problem addr "ip -o addr show failed"
-else
-  while IFS= read -r line; do
-    if [ -n "$line" ]; then out "$line"; fi
-  done <<EOT
-$text
-EOT
-fi
-
-# --- PCI -------------------------------------------------------------------------------------------------------------
-
-section pci
-if [ ! -d "$sys/bus/pci/devices" ]; then problem pci "no $sys/bus/pci/devices"; fi
-for folder in "$sys"/bus/pci/devices/*; do
-  get "$folder/class" || continue
-  class=${value#0x}
-  case $class in
-    02* | 03* | 12*) ;;
-    *) [ -e "$folder/sriov_totalvfs" ] || continue ;;
-  esac
-  real "$folder" || continue
-  path=pci${value#*/pci}
-  row=${folder##*/}
-  for key in vendor device; do
-    if get "$folder/$key"; then row="$row$TAB$key=${value#0x}"; fi
-  done
-  row="$row${TAB}class=$class"
-  for key in subsystem_vendor subsystem_device; do
-    if get "$folder/$key"; then row="$row$TAB$key=${value#0x}"; fi
-  done
-  field numa "$folder/numa_node"
-  if real "$folder/driver"; then row="$row${TAB}driver=${value##*/}"; fi
-  row="$row${TAB}path=$path"
-  field link_speed "$folder/current_link_speed"
-  field link_width "$folder/current_link_width"
-  field max_link_speed "$folder/max_link_speed"
-  field max_link_width "$folder/max_link_width"
-  field sriov_totalvfs "$folder/sriov_totalvfs"
-  field sriov_numvfs "$folder/sriov_numvfs"
-  if real "$folder/physfn"; then row="$row${TAB}physfn=${value##*/}"; fi
-  out "$row"
-done
-
-# --- RDMA ------------------------------------------------------------------------------------------------------------
-
-section infiniband
-for folder in "$sys"/class/infiniband/*; do
-  [ -d "$folder/ports" ] || continue
-  pci=''
-  if real "$folder/device"; then last_pci "$value" && pci=$value; fi
-  for port in "$folder"/ports/*; do
-    [ -d "$port" ] || continue
-    row="${folder##*/}$TAB${port##*/}"
-    if [ -n "$pci" ]; then row="$row${TAB}pci=$pci"; fi
-    field link_layer "$port/link_layer"
-    field state "$port/state"
-    field phys_state "$port/phys_state"
-    field rate "$port/rate"
-    field node_guid "$folder/node_guid"
-    field lid "$port/lid"
-    field sm_lid "$port/sm_lid"
-    field fw_ver "$folder/fw_ver"
-    field board_id "$folder/board_id"
-    out "$row"
-  done
-done
-
-section gids
-for folder in "$sys"/class/infiniband/*; do
-  # Each port has 256 entries; a thousand virtual functions would take longer than a node may take to answer.
-  if [ -e "$folder/device/physfn" ]; then continue; fi
-  for file in "$folder"/ports/*/gids/*; do
-    get "$file" || continue
-    if [ "$value" = 0000:0000:0000:0000:0000:0000:0000:0000 ]; then continue; fi
-    gid=$value
-    index=${file##*/}
-    port=${file%/gids/*}
-    get "$port/gid_attrs/types/$index"
-    type=$value
-    get "$port/gid_attrs/ndevs/$index"
-    out "${folder##*/}$TAB${port##*/}$TAB$index$TAB$type$TAB$value$TAB$gid"
-  done
-done
-
-# --- storage over a network ------------------------------------------------------------------------------------------
-
-section nvme
-for folder in "$sys"/class/nvme/*; do
-  get "$folder/transport" || continue
-  row="${folder##*/}$TAB$value"
-  get "$folder/address"
-  out "$row$TAB$value"
-done
-
-section iscsi
-for folder in "$sys"/class/iscsi_session/*; do
-  [ -d "$folder" ] || continue
-  name=${folder##*/}
-  connection=$sys/class/iscsi_connection/connection${name#session}:0
-  get "$connection/address" || get "$connection/persistent_address"
-  out "$name$TAB$value"
-done
-
-# --- single values ---------------------------------------------------------------------------------------------------
-
-section values
-mode=''
-if have rdma; then
-  case $(rdma system show 2>/dev/null) in
-    *'netns shared'*) mode=shared ;;
-    *'netns exclusive'*) mode=exclusive ;;
-  esac
-fi
-if [ -z "$mode" ] && get "$sys/module/ib_core/parameters/netns_mode"; then
-  case $value in Y) mode=shared ;; N) mode=exclusive ;; esac
-fi
-if [ -n "$mode" ]; then out "rdma_netns_mode$TAB$mode"; fi
-
-efi=$sys/firmware/efi
-if [ ! -d "$efi" ]; then
-  out "secure_boot${TAB}false"
-else
-  for file in "$efi"/efivars/SecureBoot-*; do
-    if [ ! -r "$file" ]; then
-      problem values "secure_boot: EFI variables can't be read"
-    elif have od; then
-      # four bytes of attributes, then the value
-      last=''
-      for byte in $(od -An -t u1 "$file" 2>/dev/null); do last=$byte; done
-      case $last in 1) out "secure_boot${TAB}true" ;; 0) out "secure_boot${TAB}false" ;; esac
-    fi
-    break
-  done
-fi
-
-# The limit that a new container gets: the runtime's own setting, else what the runtime itself runs under.
-memlock=''
-for file in "$root"/etc/crio/crio.conf "$root"/etc/crio/crio.conf.d/*; do
-  [ -r "$file" ] || continue
-  while IFS= read -r line; do
-    case $line in
-      '#'*) ;;
-      *memlock=*)
-        value=${line#*memlock=}
-        value=${value%%[!0-9:-]*}
-        value=${value%%:*}
-        case $value in
-          -1) memlock=unlimited ;;
-          '' | *[!0-9]*) ;;
-          *) memlock=$((value / 1024)) ;;
-        esac
-        ;;
-    esac
-  done <"$file"
-done
-if [ -z "$memlock" ] && [ -n "$proc" ]; then
-  for file in "$proc"/[0-9]*/comm; do
-    get "$file" || continue
-    case $value in
-      crio | containerd)
-        limits=${file%/comm}/limits
-        [ -r "$limits" ] || break
-        while read -r first second third soft _; do
-          if [ "$first $second $third" = 'Max locked memory' ]; then
-            case $soft in unlimited) memlock=unlimited ;; *[!0-9]*) ;; *) memlock=$((soft / 1024)) ;; esac
-          fi
-        done <"$limits"
-        break
-        ;;
-    esac
-  done
-fi
-if [ -n "$memlock" ]; then out "memlock$TAB$memlock"; fi
-if get "$sys/module/mlx5_core/version"; then out "mlx5_version$TAB$value"; fi
-if [ -d "$sys/module/nvidia_peermem" ]; then out "nvidia_peermem${TAB}loaded"; else out "nvidia_peermem${TAB}absent"; fi
-
-section problems
-printf '%s' "$problems"
-printf '=== railwright end\n'
