@@ -7,14 +7,36 @@ from railwright.core.errors import UsageError
 from railwright.core.ids import RuleId
 from railwright.doctor.model import Rule, RuleInfo
 from railwright.doctor.rules.devices import RULES as DEVICES
+from railwright.doctor.rules.gpu_driver import RULES as GPU_DRIVER
+from railwright.doctor.rules.hosts import RULES as HOSTS
 from railwright.doctor.rules.instances import RULES as INSTANCES
+from railwright.doctor.rules.kernel import RULES as KERNEL
 from railwright.doctor.rules.labels import RULES as LABELS
+from railwright.doctor.rules.link import RULES as LINK
 from railwright.doctor.rules.olm import RULES as OLM
+from railwright.doctor.rules.pci import RULES as PCI
 from railwright.doctor.rules.policies import RULES as POLICIES
+from railwright.doctor.rules.roce import RULES as ROCE
 from railwright.doctor.rules.settings import RULES as SETTINGS
+from railwright.doctor.rules.subnets import RULES as SUBNETS
 from railwright.doctor.rules.versions import RULES as VERSIONS
 
-RULES: tuple[Rule, ...] = (*OLM, *INSTANCES, *LABELS, *POLICIES, *SETTINGS, *VERSIONS, *DEVICES)
+RULES: tuple[Rule, ...] = (
+    *OLM,
+    *INSTANCES,
+    *LABELS,
+    *POLICIES,
+    *SETTINGS,
+    *VERSIONS,
+    *DEVICES,
+    *PCI,
+    *KERNEL,
+    *GPU_DRIVER,
+    *LINK,
+    *ROCE,
+    *SUBNETS,
+    *HOSTS,
+)
 
 
 def rule_infos() -> tuple[RuleInfo, ...]:

@@ -1,0 +1,334 @@
+"""Kernel modules, limits and packages of a node: what the RDMA stack needs there, and what is in its way."""
+
+from collections.abc import Iterable, Iterator
+
+from railwright.core import kinds
+from railwright.core.ids import NodeName, RuleId
+from railwright.core.risk import Risk
+from railwright.doctor.model import (
+    Condition,
+    Evidence,
+    Finding,
+    Layer,
+    Remedy,
+    Rule,
+    RuleInfo,
+    Severity,
+    Unknown,
+    conclude,
+)
+from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.nic_policy import NAME
+from railwright.doctor.operators import GPU
+from railwright.doctor.seen import Seen
+from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.wanted import driver_environment, driver_policy, nic_driver_wanted, rdma_wanted, uses_rails
+from railwright.facts.model import NodeHardware, PodFacts
+
+_STORAGE = frozenset(
+    {"ib_isert", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma", "svcrdma", "ib_srpt", "ib_iser", "ib_srp"}
+)
+_OTHER_MAKERS = frozenset(
+    {"irdma", "i40iw", "bnxt_re", "qedr", "efa", "siw", "iw_cxgb4", "hns_roce", "ocrdma", "erdma", "mana_ib"}
+)
+_PEER = frozenset({"nvidia_peermem", "nv_peer_mem"})
+
+STACK_HELD = RuleInfo(
+    name=RuleId("rdma-stack-held-by-modules"),
+    title="Modules hold the RDMA stack, so the NIC driver cannot be swapped",
+    layer=Layer.KERNEL,
+    severity=Severity.ERROR,
+    text="The driver container unloads the running RDMA stack before it loads its own. Drivers of other makers' RDMA NICs (irdma, "
+    "bnxt_re, qedr), storage over RDMA (NVMe-oF, iSER, SRP, NFS) and a nvidia_peermem that is loaded already depend on it and keep it "
+    "in place. Silent on nodes that run the container's driver already, and where the policy has the modules unloaded.",
+    source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
+    "driver container, environment variables (2026-07)",
+    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
+    covers=("B024", "B027", "B034", "B040"),
+    leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.POD_CRASHES),
+)
+
+
+def judge_stack(seen: Seen) -> Iterator[Finding]:
+    """Look for such modules on nodes that are to get the container's driver and do not run it yet."""
+    unload = {
+        key for key, value in driver_environment(driver_policy(seen)).items() if value.lower() in {"true", "1", "yes"}
+    }
+    held: dict[str, list[NodeName]] = {}
+    for name, by in nic_driver_wanted(seen).items():
+        hardware = seen.inside.get(name)
+        if hardware is None or hardware.mlx5_driver:
+            continue
+        # The plan keeps irdma away by itself, before the driver comes.
+        for module in sorted(_holders(hardware, unload) - ({"irdma"} if by == "plan" else set())):
+            held.setdefault(module, []).append(name)
+    if not held:
+        return
+    nodes = sorted({name for names in held.values() for name in names})
+    yield conclude(
+        STACK_HELD,
+        f"{', '.join(sorted(held))} {'is' if len(held) == 1 else 'are'} loaded and depend on the RDMA stack that is to be replaced.",
+        evidence=capped(
+            on_node(name, f"module {module}", f"loaded, {seen.inside[name].modules[module]} users")
+            for module, names in sorted(held.items())
+            for name in names
+        ),
+        remedy=_free_stack(frozenset(held), nodes[0]),
+        nodes=nodes,
+        severity=Severity.ERROR if driver_policy(seen) is not None else Severity.WARNING,
+    )
+
+
+def _holders(hardware: NodeHardware, unload: set[str]) -> set[str]:
+    loaded = set(hardware.modules)
+    found = loaded & _PEER
+    if "UNLOAD_STORAGE_MODULES" not in unload:
+        found |= loaded & _STORAGE
+    if "UNLOAD_THIRD_PARTY_RDMA_MODULES" not in unload:
+        found |= loaded & _OTHER_MAKERS
+    return found
+
+
+def _free_stack(modules: frozenset[str], node: NodeName) -> Remedy:
+    steps: list[str] = []
+    if modules & _OTHER_MAKERS:
+        names = ",".join(sorted(modules & _OTHER_MAKERS))
+        steps.append(
+            f"Keep {names} from loading with the kernel argument module_blacklist={names} in a MachineConfig (one reboot)."
+        )
+    if modules & _STORAGE:
+        steps.append(
+            "Where nothing is mounted over RDMA, set UNLOAD_STORAGE_MODULES=true in the NicClusterPolicy, never in the DaemonSet."
+        )
+    if modules & _PEER:
+        steps.append(
+            "Take nvidia_peermem out of the way: driver.rdma.enabled=false with dma-buf, or stop the GPU operands of the node first."
+        )
+    variable = "UNLOAD_STORAGE_MODULES" if modules & _STORAGE else "UNLOAD_THIRD_PARTY_RDMA_MODULES"
+    patch = f"""oc patch nicclusterpolicy.mellanox.com {NAME} --type json -p '[{{"op":"add","path":"/spec/ofedDriver/env/-","value":{{"name":"{variable}","value":"true"}}}}]'"""
+    return Remedy(
+        " ".join(steps),
+        (on_host(node, "lsmod | grep -E 'ib_core|rdma_cm|ib_uverbs'"), *((patch,) if modules - _PEER else ())),
+        risk=Risk.REBOOT if modules & _OTHER_MAKERS else Risk.DRIVER_RELOAD,
+        disrupts="every ConnectX port of the node, and storage that is mounted through these modules",
+    )
+
+
+KERNEL_WITHOUT_PACKAGES = RuleInfo(
+    name=RuleId("kernel-has-no-driver"),
+    title="Driver containers have nothing for the kernel that a node runs",
+    layer=Layer.KERNEL,
+    severity=Severity.WARNING,
+    text="Drivers are built for, or published for, ordinary kernels. Real-time kernels lack headers in the toolkit; the GPU Operator "
+    "before 25.3 makes an impossible name from a kernel with 64 KiB pages; after an upgrade a stored build of another kernel is "
+    "taken for the present one. Judged where a driver container is wanted and not running.",
+    source="https://github.com/Mellanox/network-operator/issues/720; https://github.com/NVIDIA/gpu-operator/issues/1207; "
+    "Mellanox/network-operator-docs 0c0ecad, release notes, known limitations of 25.7 (2026-05-21)",
+    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY)),
+    covers=("B011", "B031", "B045", "B162"),
+    leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
+)
+_FIXED_64K = (25, 3, 0)
+
+
+def judge_kernel(seen: Seen) -> Iterator[Finding]:
+    """Compare each node's kernel with what drivers are wanted for it."""
+    wanted = nic_driver_wanted(seen)
+    gpu_operator = seen.operator(GPU)
+    is_old = gpu_operator is not None and gpu_operator.number is not None and gpu_operator.number < _FIXED_64K
+    problems: dict[str, list[Evidence]] = {}
+    for name, hardware in seen.inside.items():
+        kernel = hardware.kernel_version
+        lacks_nic = name in wanted and not hardware.mlx5_driver
+        lacks_gpu = bool(hardware.gpus) and not hardware.nvidia_driver and bool(seen.of_kind(kinds.CLUSTER_POLICY))
+        if (lacks_nic or lacks_gpu) and _is_realtime(kernel):
+            problems.setdefault("a real-time kernel, for which drivers have no packages", []).append(
+                on_node(name, "kernel", kernel)
+            )
+        if lacks_gpu and is_old and kernel.endswith("+64k"):
+            problems.setdefault("a kernel with 64 KiB pages, whose name this GPU Operator cannot use", []).append(
+                on_node(name, "kernel", kernel)
+            )
+        kept = hardware.system.mofed_inventories
+        if lacks_nic and kept and not any(kernel in item for item in kept):
+            problems.setdefault("another kernel than the driver builds that are kept on it", []).append(
+                on_node(name, "stored builds", f"{', '.join(kept)}; running {kernel}")
+            )
+    for what, evidence in problems.items():
+        yield conclude(
+            KERNEL_WITHOUT_PACKAGES,
+            f"These nodes run {what}.",
+            evidence=capped(evidence),
+            remedy=_for_kernel(what, next(item.node for item in evidence if item.node)),
+            nodes=(item.node for item in evidence if item.node),
+        )
+
+
+def _is_realtime(kernel: str) -> bool:
+    return ".rt" in kernel or kernel.endswith(("+rt", "-rt", "-realtime"))
+
+
+def _for_kernel(what: str, node: NodeName) -> Remedy:
+    if "stored" in what or "kept" in what:
+        return Remedy(
+            "Delete the stored builds, then let the driver pod start again; a newer Network Operator does it by itself.",
+            (on_host(node, "rm -rf /var/opt/mofed-container/inventory"),),
+            risk=Risk.DRIVER_RELOAD,
+            disrupts="every ConnectX port of the node while the driver is loaded",
+        )
+    if "64" in what:
+        return Remedy("Upgrade the GPU Operator to 25.3 or newer.")
+    return Remedy(
+        "Set kernelType: default in the MachineConfig of these nodes' pool, or take a driver release that carries this kernel's headers.",
+        ("oc get machineconfigs -o custom-columns=NAME:.metadata.name,KERNEL:.spec.kernelType",),
+        risk=Risk.REBOOT,
+        disrupts="each node of the pool, one after the other",
+    )
+
+
+RDMA_DEVICES_MISSING = RuleInfo(
+    name=RuleId("rdma-devices-missing"),
+    title="A ConnectX port has no RDMA device, or its device files are missing",
+    layer=Layer.KERNEL,
+    severity=Severity.ERROR,
+    text="RDMA needs ib_core, mlx5_ib and ib_uverbs, and the shared device plugin also ib_umad and rdma_ucm with their files in "
+    "/dev/infiniband. A missing issm file is no fault: only functions that may run a subnet manager have one. Judged on nodes where "
+    "RDMA is wanted.",
+    source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, required character devices; rdma-core v57, kernel-boot modules "
+    "(2026-04-07)",
+    needs=(INSIDE,),
+    covers=("B019", "B047", "B069"),
+    leads_to=(Condition.RESOURCE_MISSING, Condition.RDMA_FAILS),
+)
+_MODULES = ("ib_core", "mlx5_ib", "ib_uverbs")
+
+
+def judge_devices(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look for modules, RDMA devices and device files of the rails."""
+    wanted = rdma_wanted(seen)
+    evidence: list[Evidence] = []
+    unread: list[NodeName] = []
+    for name, rails in seen.rails.items():
+        if name not in wanted:
+            continue
+        hardware = seen.inside[name]
+        missing = [module for module in _MODULES if module not in hardware.modules]
+        evidence += (on_node(name, f"module {module}", "not loaded") for module in missing)
+        # A port that a pod holds has neither network nor RDMA device in the host's view.
+        lost = [rail for rail in rails if rail.port.rdma is None and rail.port.netdev is not None]
+        evidence += (on_node(name, f"{rail.where} RDMA device", "none") for rail in lost)
+        files = hardware.system.rdma_char_devices
+        if files is None:
+            unread.append(name)
+        elif not missing:
+            evidence += (on_node(name, "/dev/infiniband", f"no {what}") for what in _absent(files, hardware))
+    if evidence:
+        first = next(item.node for item in evidence if item.node)
+        yield conclude(
+            RDMA_DEVICES_MISSING,
+            "The RDMA modules of the kernel are not loaded, or not all of them.",
+            evidence=capped(evidence),
+            remedy=Remedy(
+                "Load the modules now, and at each boot with a file in /etc/modules-load.d (a MachineConfig); then restart the device "
+                "plugin's pod on the node.",
+                (on_host(first, "modprobe -a ib_core mlx5_ib ib_uverbs ib_umad rdma_ucm"),),
+            ),
+            nodes=(item.node for item in evidence if item.node),
+        )
+    if unread:
+        yield Unknown(
+            RDMA_DEVICES_MISSING.name,
+            "/dev/infiniband",
+            "could not be looked at",
+            "read the node as root",
+            tuple(unread),
+        )
+
+
+def _absent(files: tuple[str, ...], hardware: NodeHardware) -> Iterator[str]:
+    has_rdma = any(port.rdma is not None for port in hardware.ports)
+    if has_rdma and not any(name.startswith("uverbs") for name in files):
+        yield "uverbs files"
+    if has_rdma and "rdma_cm" not in files:
+        yield "rdma_cm"
+
+
+MEMLOCK_LIMITED = RuleInfo(
+    name=RuleId("container-memlock-limited"),
+    title="Containers may lock too little memory for RDMA",
+    layer=Layer.KERNEL,
+    severity=Severity.WARNING,
+    text="Registering a buffer locks it in memory. Kubernetes never sets this limit; containers get the runtime's, often 64 KiB or 8 "
+    "MiB. The capability IPC_LOCK lifts it, but only for processes of root: others lose added capabilities. Small tests pass, and "
+    "larger ones fail with ENOMEM, or fall back to TCP. An error where a pod that asks for rails is caught by it.",
+    source="capabilities(7), CAP_IPC_LOCK; OpenShift 4.20 docs, ContainerRuntimeConfig and CRI-O default_ulimits; "
+    "https://github.com/kubernetes/kubernetes/issues/3595 (2026-08)",
+    needs=(INSIDE, objects(kinds.POD)),
+    covers=("B095",),
+    leads_to=(Condition.RDMA_FAILS,),
+)
+_ENOUGH_KIB = 16 * 1024 * 1024
+"""16 GiB: below it a job with a few large buffers fails. An estimate; unlimited is what every guide asks for."""
+
+
+def judge_memlock(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Compare the runtime's limit with who runs there, on nodes where RDMA is wanted."""
+    evidence: list[Evidence] = []
+    caught: list[Evidence] = []
+    unread: list[NodeName] = []
+    for name in sorted(rdma_wanted(seen) & set(seen.rails)):
+        hardware = seen.inside[name]
+        limit = hardware.runtime.memlock or hardware.memlock_limit or ""
+        if not limit:
+            unread.append(name)
+        elif limit.isdigit() and int(limit) < _ENOUGH_KIB:
+            origin = f" ({hardware.runtime.memlock_origin})" if hardware.runtime.memlock_origin else ""
+            evidence.append(on_node(name, "locked memory of a new container", f"{limit} KiB{origin}"))
+            caught += _caught(seen.pods_by_node.get(name, ()))
+    if evidence:
+        yield conclude(
+            MEMLOCK_LIMITED,
+            "The container runtime passes a small limit of locked memory on to every container.",
+            evidence=capped((*caught, *evidence)),
+            remedy=Remedy(
+                "Set the limit to unlimited in the runtime (default_ulimits memlock=-1:-1 for CRI-O, by a MachineConfig; "
+                "LimitMEMLOCK=infinity in containerd's unit), or run the pods as root with IPC_LOCK.",
+                ("railwright apply --until nodes-prepared",),
+                risk=Risk.REBOOT,
+                disrupts="each node of the pool, one after the other",
+            ),
+            nodes=(item.node for item in evidence if item.node),
+            severity=Severity.ERROR if caught else None,
+        )
+    if unread:
+        yield Unknown(
+            MEMLOCK_LIMITED.name,
+            "locked memory limit of containers",
+            "neither the runtime's settings nor its own limits could be read",
+            "read the node as root in the host's process namespace",
+            tuple(unread),
+        )
+
+
+def _caught(pods: Iterable[PodFacts]) -> Iterator[Evidence]:
+    for pod in pods:
+        if not uses_rails(pod):
+            continue
+        for container in pod.containers:
+            user = container.run_as_user if container.run_as_user is not None else pod.run_as_user
+            is_root = user in {None, 0} and not container.run_as_non_root
+            if (
+                container.requests
+                and not container.privileged
+                and not (is_root and "IPC_LOCK" in container.capabilities)
+            ):
+                who = f"user {user}" if user else "IPC_LOCK is not added" if is_root else "not root"
+                yield Evidence(f"pod {pod.namespace}/{pod.name}", f"container {container.name}", who, pod.node)
+
+
+RULES = (
+    Rule(STACK_HELD, judge_stack),
+    Rule(KERNEL_WITHOUT_PACKAGES, judge_kernel),
+    Rule(RDMA_DEVICES_MISSING, judge_devices),
+    Rule(MEMLOCK_LIMITED, judge_memlock),
+)
