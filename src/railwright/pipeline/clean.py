@@ -22,8 +22,9 @@ from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.runs import pods_on
-from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, undo_steps
+from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
+from railwright.pipeline.vfs_let_go import still_at_work, takes_vfs
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -191,8 +192,11 @@ async def _carry_out(job: _Job) -> None:
         return
     if not job.dry_run:
         await job.store.open()
+    waits_for_vfs = not job.dry_run and takes_vfs(job.undoing.pending.values())
     for step_name in undo_steps():
         if not await job.undoing.step(step_name):
+            return
+        if step_name == LAST_VF_STEP and waits_for_vfs and not await _vfs_are_back(job):
             return
         if step_name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
             return
@@ -202,6 +206,13 @@ async def _carry_out(job: _Job) -> None:
         await job.store.remove_fabric(name)
     if not job.store.ledger.fabrics:
         await job.store.remove_all()
+
+
+async def _vfs_are_back(job: _Job) -> bool:
+    """Wait until the SR-IOV operator is done with every node; what it is not done with is in the record."""
+    moving = await still_at_work(job.undoing.means, CLEAN)
+    job.undoing.objects += [Undone(ref, "keep", Verdict.FAIL, why) for ref, why in moving.items()]
+    return not moving
 
 
 async def _write_rest(job: _Job, rest: Prepared) -> bool:

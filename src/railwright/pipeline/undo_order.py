@@ -73,6 +73,8 @@ _TIERS: tuple[tuple[str, frozenset[Kind], float], ...] = (
 _OTHERS = ("node configuration", 120.0)
 LAST_NETWORK_STEP = "address pools"
 """After this step nothing uses the policies any more."""
+LAST_VF_STEP = "SR-IOV policies"
+"""After this step the operator takes VFs away, and must be left to it."""
 
 
 def steps_of(entries: Iterable[LedgerEntry]) -> tuple[Step, ...]:
