@@ -1,12 +1,15 @@
 """What a judge takes and gives."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
+from railwright.core import kinds
 from railwright.core.ids import NodeName
-from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.facts.model import NodeHardware
 
 
@@ -57,7 +60,24 @@ class Companions:
 
     def of_kind(self, kind: Kind, namespace: str | None = None) -> tuple[KubeObject, ...]:
         """Objects of a kind, sorted."""
-        refs: Iterable[Ref] = sorted(
-            ref for ref in self.objects if ref.kind == kind and namespace in {None, ref.namespace}
-        )
-        return tuple(self.objects[ref] for ref in refs)
+        refs = self._sorted_refs.get(kind, ())
+        return tuple(self.objects[ref] for ref in refs if namespace in {None, ref.namespace})
+
+    def pods_on(self, node: str, namespace: str) -> tuple[KubeObject, ...]:
+        """Pods of a namespace on one node ("" for every node), sorted."""
+        return self._pods.get((namespace, node), ()) if node else self.of_kind(kinds.POD, namespace)
+
+    @cached_property
+    def _sorted_refs(self) -> Mapping[Kind, tuple[Ref, ...]]:
+        found: dict[Kind, list[Ref]] = defaultdict(list)
+        for ref in self.objects:
+            found[ref.kind].append(ref)
+        return {kind: tuple(sorted(refs, key=lambda ref: (ref.namespace, ref.name))) for kind, refs in found.items()}
+
+    @cached_property
+    def _pods(self) -> Mapping[tuple[str, str], tuple[KubeObject, ...]]:
+        found: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
+        for ref in self._sorted_refs.get(kinds.POD, ()):
+            pod = self.objects[ref]
+            found[ref.namespace, str(dig(pod, "spec", "nodeName", default=""))].append(pod)
+        return {key: tuple(pods) for key, pods in found.items()}

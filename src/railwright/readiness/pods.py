@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from railwright.core import kinds
 from railwright.core.objects import KubeObject, dig
 from railwright.readiness.model import Companions
 
@@ -27,13 +26,13 @@ class Trouble:
 def pods_of(companions: Companions, namespace: str, owner: str, *, node: str = "") -> tuple[KubeObject, ...]:
     """Find pods of a controller by its name (or by the pod's name where owners were not recorded), on one node."""
     found = []
-    for pod in companions.of_kind(kinds.POD, namespace):
+    for pod in companions.pods_on(node, namespace):
         owners = dig(pod, "metadata", "ownerReferences", default=[])
         names = [str(item.get("name", "")) for item in owners]
         belongs = any(name == owner or name.startswith(f"{owner}-") for name in names)
         if not owners:
             belongs = str(pod["metadata"]["name"]).startswith(f"{owner}-")
-        if belongs and node in {"", dig(pod, "spec", "nodeName", default="")}:
+        if belongs:
             found.append(pod)
     return tuple(found)
 

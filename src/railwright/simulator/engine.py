@@ -8,10 +8,11 @@ where a status is old for some time after an edit.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from railwright.core.errors import RailwrightError
 from railwright.core.ids import NodeName
-from railwright.core.objects import KubeObject, Ref
+from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.simulator.hardware import Machine
 from railwright.simulator.ownership import Manager
 from railwright.simulator.store import Store
@@ -24,6 +25,34 @@ LONGEST_TICK_S = 20.0
 """While nothing happens, ticks get longer up to this; what is due is then late by at most as much."""
 QUIET_AFTER_ROUNDS = 25
 """A world that still writes after so many rounds in one tick fights with itself; the rest comes with the next tick."""
+
+
+class _Moment(datetime):
+    """A time that notices whether anybody reckons with it: who only writes it down gives the same answer later."""
+
+    was_reckoned_with = False
+
+    @classmethod
+    def of(cls, now: datetime) -> "_Moment":
+        """Take a time."""
+        return cls.fromtimestamp(now.timestamp(), now.tzinfo)
+
+    def __sub__(self, other: Any) -> Any:
+        self.was_reckoned_with = True
+        return super().__sub__(other)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a stand-in's last answer was made from: kinds of objects, as they were, and the time if it mattered."""
+
+    kinds: frozenset[Kind]
+    mark: int
+    at: datetime | None
+
+    def stands(self, now: datetime, objects: KindIndex) -> bool:
+        """Whether it would answer the same: nothing."""
+        return self.at in {None, now} and not objects.has_news(self.kinds, self.mark)
 
 
 @dataclass
@@ -40,6 +69,7 @@ class Engine:
     """Stand-ins that do not run in this world."""
     _tick_s: float = TICK_S
     _devices: dict[NodeName, NodeDevices] = field(init=False)
+    _answers: dict[str, _Answer] = field(default_factory=dict)
 
     def seen(self) -> Objects:
         """What stand-ins see now."""
@@ -52,7 +82,7 @@ class Engine:
         self, objects: Iterable[tuple[Ref, KubeObject]], *, now: datetime, elapsed_s: float, version: int
     ) -> None:
         """Go on from a saved moment."""
-        self.store.objects = KindIndex(objects)
+        self.store.objects, self._answers = KindIndex(objects), {}
         self.store.version = version
         self.now, self.elapsed_s = now, elapsed_s
 
@@ -69,16 +99,18 @@ class Engine:
         self.settle()
 
     def settle(self) -> None:
-        """Step every stand-in until all are quiet."""
-        answered: dict[str, int] = {}
-        world = self.seen()
+        """Step every stand-in until all are quiet; one that looked only at what is as it was gives the same answer."""
+        world, objects = self.seen(), self.store.objects
         for _ in range(QUIET_AFTER_ROUNDS):
             before = self.store.version
             for name, react in STANDINS:
-                if name in self.silent or answered.get(name) == self.store.version:
+                last = self._answers.get(name)
+                if name in self.silent or (last is not None and last.stands(self.now, objects)):
                     continue
-                answered[name] = self.store.version
-                for write in react(world, self.now):
+                mark, moment = objects.mark(), _Moment.of(self.now)
+                writes = react(world, moment)
+                self._answers[name] = _Answer(objects.asked(), mark, self.now if moment.was_reckoned_with else None)
+                for write in writes:
                     self._carry_out(name, write)
             if self.store.version == before:
                 return

@@ -32,4 +32,8 @@ class SimNode:
         if condition(live, "Ready").get("status") == "False":
             return NodeAnswer("", "", f"{node} is not ready: {condition(live, 'Ready').get('reason', '')}")
         via = dig(live, "metadata", "annotations", "simulator.railwright.dev/via", default="simulated")
-        return NodeAnswer(node_record(machine, self.engine.seen()), str(via))
+        seen = self.engine.seen()
+        objects = self.engine.store.objects
+        # The machine is kept with its text, so that its id stays its own.
+        _, text = objects.remembered(("record", id(machine)), lambda: (machine, node_record(machine, seen)))
+        return NodeAnswer(text, str(via))

@@ -237,7 +237,7 @@ class Store:
         self.version += 1
         self.log.append(Change(self.version, Seen(gone, gone=True)))
         uid = gone["metadata"]["uid"]
-        follow = [other for other, obj in self.objects.items() if _only_owner(obj, uid)]
+        follow = list(self.objects.parts_of(uid))
         home = Ref(NAMESPACE, "", ref.namespace)
         if dig(self.objects.get(home), "metadata", "deletionTimestamp") and not self._is_blocked(home):
             follow.append(home)
@@ -258,11 +258,6 @@ def _conflict(ref: Ref, live: KubeObject, held: Mapping[ownership.Path, tuple[st
         for path, names in sorted(held.items())
     )
     return WriteConflict(f"{ref}: {listed}", hint="take the fields over, or leave them as they are", context=fields)
-
-
-def _only_owner(obj: KubeObject, uid: str) -> bool:
-    owners = dig(obj, "metadata", "ownerReferences", default=())
-    return bool(owners) and all(owner.get("uid") == uid for owner in owners)
 
 
 def _content(obj: KubeObject) -> dict[str, Any]:

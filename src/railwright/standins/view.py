@@ -8,11 +8,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from railwright.core.kinds import CLUSTER_VERSION, NODE, POD
 from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
 from railwright.standins.model import Objects, Write
+
+_T = TypeVar("_T")
 
 
 class KindIndex(dict[Ref, KubeObject]):
@@ -51,7 +53,11 @@ class KindIndex(dict[Ref, KubeObject]):
         del self.by_kind[ref.kind][ref]
         self._forget(ref.kind)
 
-    def get(self, ref: Ref, default: Any = None) -> Any:
+    @overload
+    def get(self, ref: Ref, default: None = None, /) -> KubeObject | None: ...
+    @overload
+    def get(self, ref: Ref, default: _T, /) -> KubeObject | _T: ...
+    def get(self, ref: Ref, default: Any = None, /) -> Any:
         """Find one object."""
         self._asked.add(ref.kind)
         return super().get(ref, default)
