@@ -52,7 +52,7 @@ from railwright.pipeline.status import status as _status
 from railwright.plan.model import Decision, FabricPlan, Plan
 from railwright.plan.plan import plan as _plan
 from railwright.ports.approval import Approval, Question
-from railwright.ports.progress import Event, Progress, Silent
+from railwright.ports.progress import Event, Note, Progress, Silent
 from railwright.ports.world import World
 from railwright.report.collect import collect_document as _collect_document
 from railwright.report.discover import hardware_document, snapshot_document
@@ -153,9 +153,22 @@ async def open_cluster(cluster: str | None = None) -> World:
     return open_world(cluster)
 
 
+async def _contact(world: World, progress: Progress) -> None:
+    """Say what the world says of itself, then make sure that it answers."""
+    for note in world.notes:
+        progress.emit(Note(note))
+    await first_contact(world)
+
+
+def _refuse_read_only(world: World) -> None:
+    if world.read_only:
+        message = f"{world.cluster.name} is an archive: it can be looked at, not changed"
+        raise Refused(message, hint="give the cluster itself: --cluster CONTEXT")
+
+
 async def discover(world: World, scope: Scope | None = None, *, progress: Progress = _SILENT) -> Snapshot:
     """Read what is there; changes nothing."""
-    await first_contact(world)
+    await _contact(world, progress)
     return await _discover(world.cluster, world.node, scope or Scope(), progress, world.clock)
 
 
@@ -176,7 +189,7 @@ async def collect(
     Raises:
         UsageError: there is a file already, or it cannot be written.
     """
-    await first_contact(world)
+    await _contact(world, progress)
     async with collecting(world, path, keep=keep, redaction=Redactor() if redact else None) as collection:
         await gather(collection.world, scope or Scope(), progress)
     assert collection.manifest is not None
@@ -192,7 +205,7 @@ async def plan(
     world: World, intents: tuple[Intent, ...], *, catalog: Catalog | None = None, progress: Progress = _SILENT
 ) -> Prepared:
     """Decide what would be done, and compare it with the cluster."""
-    await first_contact(world)
+    await _contact(world, progress)
     return await prepare(world, intents, catalog or load_catalog(), progress)
 
 
@@ -227,7 +240,8 @@ async def apply(
     progress: Progress = _SILENT,
 ) -> ApplyRecord:
     """Do it, stage by stage; a failed gate is in the record, not an exception."""
-    await first_contact(world)
+    _refuse_read_only(world)
+    await _contact(world, progress)
     return await apply_fabrics(
         world,
         intents,
@@ -248,7 +262,7 @@ async def status(
     progress: Progress = _SILENT,
 ) -> StatusRecord:
     """Where each stage stands; without intents, of the fabrics that the ledger knows."""
-    await first_contact(world)
+    await _contact(world, progress)
     return await _status(world, intents, catalog or load_catalog(), progress)
 
 
@@ -262,7 +276,8 @@ async def clean(
     progress: Progress = _SILENT,
 ) -> CleanRecord:
     """Remove what we made and put back what we changed; None for every fabric."""
-    await first_contact(world)
+    _refuse_read_only(world)
+    await _contact(world, progress)
     return await _clean(world, fabrics, catalog or load_catalog(), progress, approval, dry_run=dry_run)
 
 
@@ -275,7 +290,7 @@ async def diagnose(
     progress: Progress = _SILENT,
 ) -> DoctorRecord:
     """Say what is wrong with a cluster, and why; writes only what `asked.fix` allows, and only what has no risk."""
-    await first_contact(world)
+    await _contact(world, progress)
     return await _examine(world, intents, catalog or load_catalog(), progress, asked or Asked())
 
 

@@ -20,12 +20,16 @@ class World:
 
     Attributes:
         close: ends its connections; it cannot be used afterwards.
+        notes: what a person should know of it, a sentence each: which kind of archive it is.
+        read_only: it can be looked at and nothing else.
     """
 
     cluster: Cluster
     node: Node
     clock: Clock
     close: Callable[[], Awaitable[None]] = nothing_to_close
+    notes: tuple[str, ...] = ()
+    read_only: bool = False
 
     async def __aenter__(self) -> Self:
         """Use it."""

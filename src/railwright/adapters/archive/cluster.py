@@ -134,7 +134,8 @@ class ArchiveCluster:
         for name in dict.fromkeys((container, "")):
             read = self.holdings.logs.get(LogKey(namespace, pod, name, previous))
             if read is not None:
-                return "".join(read().splitlines(keepends=True)[-tail_lines:])
+                lines = read().splitlines(keepends=True)
+                return "".join((lines if name else _of_container(lines, pod, container))[-tail_lines:])
         which = "previous log" if previous else "log"
         message = f"the {which} of {namespace}/{pod}{f' container {container}' if container else ''} was not collected"
         raise NotCollected(message, hint=HINT)
@@ -190,3 +191,11 @@ class ArchiveCluster:
         part = f"{what}: only {found} of them happened to be collected" if found else f"{what}: not in the archive"
         message = f"{part}{f' (when it was collected: {why})' if why else ''}"
         return NotCollected(message, hint=HINT, context={"kind": kind.kind, "apiVersion": kind.api_version})
+
+
+def _of_container(lines: list[str], pod: str, container: str) -> list[str]:
+    """Take one container's lines out of a log of all of them, where each line says whose it is."""
+    mark = f"[pod/{pod}/{container}] "
+    if not container or not any(line.startswith("[pod/") for line in lines):
+        return lines
+    return [line.removeprefix(mark) for line in lines if line.startswith(mark)]

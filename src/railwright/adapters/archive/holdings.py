@@ -1,12 +1,17 @@
 """What an archive holds, whatever its layout: shelves of objects, logs, node records; and what it can't know."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.ports.cluster import Selection, ServedKind
 from railwright.ports.node import NodeAnswer
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -86,3 +91,26 @@ class Holdings:
     taken_at: str = ""
     simulated: bool = False
     notes: tuple[str, ...] = ()
+
+
+def together(parts: Sequence[Holdings]) -> Holdings:
+    """Join what lies in one archive; of what two of them say, the first counts."""
+    if len(parts) == 1:
+        return parts[0]
+    return Holdings(
+        shelves=tuple(shelf for part in parts for shelf in part.shelves),
+        absent=frozenset(ref for part in parts for ref in part.absent),
+        served=next((part.served for part in parts if part.served is not None), None),
+        version=next((part.version for part in parts if part.version), ""),
+        problems=_joined([part.problems for part in parts]),
+        logs=_joined([part.logs for part in parts]),
+        nodes=_joined([part.nodes for part in parts]),
+        node_problem=parts[0].node_problem,
+        taken_at=max(part.taken_at for part in parts),
+        simulated=any(part.simulated for part in parts),
+        notes=tuple(note for part in parts for note in part.notes),
+    )
+
+
+def _joined(maps: Sequence[Mapping[K, V]]) -> Mapping[K, V]:
+    return dict(ChainMap(*[dict(item) for item in maps]))

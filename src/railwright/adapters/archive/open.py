@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from railwright.adapters.archive import own
+from railwright.adapters.archive import gpu_gather, loose, must_gather, netop_sosreport, node_sos, own, records
 from railwright.adapters.archive.clock import ArchiveClock
 from railwright.adapters.archive.cluster import ArchiveCluster
-from railwright.adapters.archive.holdings import Holdings
+from railwright.adapters.archive.holdings import Holdings, together
 from railwright.adapters.archive.node import ArchiveNode
+from railwright.adapters.archive.share import share
 from railwright.adapters.archive.tree import Tree, open_tree
 from railwright.core.errors import UsageError
 from railwright.ports.world import World
@@ -23,11 +24,11 @@ def open_archive(path: str | Path, name: str = "") -> World:
     Raises:
         UsageError: nothing is there, nothing in it is known, or it is damaged or beyond a limit.
     """
-    tree = open_tree(Path(path), _share)
+    tree = open_tree(Path(path), share)
     try:
         holdings = _holdings(tree)
         cluster = ArchiveCluster(name or f"bundle:{path}", holdings)
-        clock = ArchiveClock(_time(holdings.taken_at))
+        clock = ArchiveClock(_time(holdings.taken_at, Path(path)))
     except BaseException:
         tree.close()
         raise
@@ -35,26 +36,45 @@ def open_archive(path: str | Path, name: str = "") -> World:
     async def close() -> None:
         tree.close()
 
-    return World(cluster, ArchiveNode(holdings), clock, close)
-
-
-def _share(path: str, size_bytes: int) -> int:
-    del path
-    return size_bytes
+    notes = _notes(str(path), tree, holdings, clock.taken_at)
+    return World(cluster, ArchiveNode(holdings), clock, close, notes, read_only=True)
 
 
 def _holdings(tree: Tree) -> Holdings:
+    """Read an archive of ours; else every layout that is in there, together; else what lies about."""
     top = own.folder_of(tree)
     if top is not None:
         return own.holdings_of(tree, top)
-    message = f"{tree.where}: nothing in it is known"
-    raise UsageError(message, hint="give a railwright archive, a must-gather or a sosreport")
+    found = [must_gather.holdings_of(tree)] if must_gather.is_there(tree) else []
+    found += [
+        layout.holdings_of(tree, folder)
+        for layout in (gpu_gather, netop_sosreport, node_sos)
+        if (folder := layout.folder_of(tree)) is not None
+    ]
+    if not found:
+        found = [part for part in (records.holdings_of(tree), loose.holdings_of(tree)) if part is not None]
+    if not found:
+        message = f"{tree.where}: nothing in it is known"
+        hint = "give an archive of `railwright collect`, a must-gather, a sosreport, a node record, or objects as YAML"
+        raise UsageError(message, hint=hint)
+    return together(found)
 
 
-def _time(text: str) -> datetime:
-    """Read a time stamp; the beginning of time for none, so that nothing looks younger than it is."""
+def _notes(where: str, tree: Tree, holdings: Holdings, taken_at: datetime) -> tuple[str, ...]:
+    """Say what kind of archive it is, from when, and what in it was not looked at."""
+    said = f"{where}: {'; '.join(holdings.notes)}, as of {taken_at:%Y-%m-%dT%H:%M:%SZ}"
+    aside = (
+        f"{number} with a {why}" if "path" in why else f"{number} {why}{'s' * (number > 1)}"
+        for why, number in sorted(tree.left_aside.items())
+    )
+    listed = ", ".join(aside)
+    return (said, f"{where}: not looked at in it: {listed}") if listed else (said,)
+
+
+def _time(text: str, path: Path) -> datetime:
+    """Read when it was collected; where nothing says, when the file was made: it cannot have been later."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        return datetime.fromtimestamp(0, UTC)
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -80,7 +80,13 @@ def holdings_of(tree: Tree, top: str) -> Holdings:
         node_problem="this node was not asked for when the archive was made",
         taken_at=manifest.taken_at,
         simulated=manifest.simulated,
+        notes=(_about(manifest),),
     )
+
+
+def _about(manifest: ArchiveManifest) -> str:
+    redacted = "redacted" if manifest.redacted else "not redacted"
+    return f"railwright archive of {manifest.cluster}, {redacted}, by railwright {manifest.railwright}"
 
 
 def _objects(tree: Tree, path: str, kind: Kind) -> Iterator[KubeObject]:

@@ -162,8 +162,7 @@ def _spool(stream: BinaryIO, file: BinaryIO, path: Path, share: Share) -> Tree:
             wanted = min(share(member.path, member.size_bytes), member.size_bytes)
             if not wanted and member.size_bytes:
                 continue
-            if position + wanted > MAX_KEPT_BYTES:
-                raise too_much(str(path), f"what matters of it is more than {MAX_KEPT_BYTES:,} bytes")
+            _check_room(position + wanted, path)
             name = _clean(member.path)
             if wanted < member.size_bytes:
                 reader.pass_over(member.size_bytes - wanted)
@@ -177,6 +176,11 @@ def _spool(stream: BinaryIO, file: BinaryIO, path: Path, share: Share) -> Tree:
     except BaseException:
         kept.close()
         raise
+
+
+def _check_room(size_bytes: int, path: Path) -> None:
+    if size_bytes > MAX_KEPT_BYTES:
+        raise too_much(str(path), f"what matters of it is more than {MAX_KEPT_BYTES:,} bytes")
 
 
 class _Folder:

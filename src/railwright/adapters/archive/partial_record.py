@@ -1,0 +1,51 @@
+"""
+A node record of the few files that another tool collected: what is not there is said to be not there.
+
+The format is that of the node script; only sections that are a file as it is can be had this way.
+"""
+
+from collections.abc import Mapping
+
+from railwright.adapters.archive.limits import MAX_RECORD_BYTES
+from railwright.adapters.archive.tree import Tree, read_whole
+from railwright.ports.node import NodeAnswer
+
+_NOT_COLLECTED = (
+    "os-release",
+    "cmdline",
+    "modules",
+    "lockdown",
+    "mounts",
+    "nvidia-version",
+    "route4",
+    "route6",
+    "pci",
+    "net",
+    "addr",
+    "infiniband",
+    "gids",
+    "nvme",
+    "iscsi",
+    "values",
+)
+
+
+def partial_record(
+    tree: Tree, node: str, files: Mapping[str, str], via: str, meta: Mapping[str, str] | None = None
+) -> NodeAnswer:
+    """
+    Put a record together.
+
+    Args:
+        files: path by section.
+        meta: what else is known of the node, by the keys of the section "meta".
+    """
+    known = {"record_version": "1", "hostname": node, "netns": "unknown", **(meta or {})}
+    parts = ["=== railwright meta", *(f"{key}\t{value}" for key, value in known.items())]
+    for section, path in sorted(files.items()):
+        text = read_whole(tree, path, MAX_RECORD_BYTES).decode(errors="replace")
+        lines = [line for line in text.splitlines() if not line.startswith("=== railwright")]
+        parts += [f"=== railwright {section}", *lines]
+    missing = [section for section in _NOT_COLLECTED if section not in files]
+    parts += ["=== railwright problems", *(f"{section}\tnot collected" for section in missing), "=== railwright end"]
+    return NodeAnswer("\n".join(parts) + "\n", via)
