@@ -39,9 +39,6 @@ def _of_policies(seen: Seen) -> Iterator[str]:
 
 
 def _of_nodes(seen: Seen) -> Iterator[str]:
-    for node in seen.nodes:
-        if "+64k" in node.kernel_version:
-            yield "kernel-64k"
     for hardware in seen.inside.values():
         if len(hardware.gpus) >= _EIGHT:
             yield "eight-gpus"

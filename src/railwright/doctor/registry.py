@@ -14,6 +14,7 @@ from railwright.doctor.rules.kernel import RULES as KERNEL
 from railwright.doctor.rules.labels import RULES as LABELS
 from railwright.doctor.rules.link import RULES as LINK
 from railwright.doctor.rules.olm import RULES as OLM
+from railwright.doctor.rules.operands import RULES as OPERANDS
 from railwright.doctor.rules.pci import RULES as PCI
 from railwright.doctor.rules.policies import RULES as POLICIES
 from railwright.doctor.rules.roce import RULES as ROCE
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *POLICIES,
     *SETTINGS,
     *VERSIONS,
+    *OPERANDS,
     *DEVICES,
     *PCI,
     *KERNEL,

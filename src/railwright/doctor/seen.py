@@ -14,7 +14,7 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.doctor.operators import Installed, find_operators
 from railwright.doctor.rails import RailHere, rails_by_node
-from railwright.facts.model import ClusterFacts, NodeFacts, NodeHardware, PodFacts, Snapshot
+from railwright.facts.model import ClusterFacts, EventFacts, NodeFacts, NodeHardware, PodFacts, Snapshot
 from railwright.facts.nodes import selects
 from railwright.plan.model import Plan
 from railwright.readiness.model import Companions
@@ -123,6 +123,17 @@ class Seen:
             if pod.node is not None:
                 found[pod.node].append(pod)
         return {node: tuple(pods) for node, pods in found.items()}
+
+    @cached_property
+    def _events(self) -> Mapping[tuple[str, str, str], tuple[EventFacts, ...]]:
+        found: dict[tuple[str, str, str], list[EventFacts]] = defaultdict(list)
+        for event in self.cluster.events:
+            found[event.kind, event.namespace, event.name].append(event)
+        return {key: tuple(events) for key, events in found.items()}
+
+    def events_of(self, kind: str, namespace: str, name: str) -> tuple[EventFacts, ...]:
+        """Events about one object, oldest first; none also when events were not read."""
+        return self._events.get((kind, namespace, name), ())
 
     def selected(self, labels: Mapping[str, str]) -> tuple[NodeFacts, ...]:
         """Nodes that carry all of these labels (a nodeSelector); every node for none."""

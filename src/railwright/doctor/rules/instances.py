@@ -25,18 +25,20 @@ from railwright.doctor.operators import GPU, NETWORK, NFD, SRIOV
 from railwright.doctor.seen import Seen
 from railwright.facts.model import Platform, PodFacts
 
-INSTANCE_MISSING = RuleInfo(
-    name=RuleId("operator-instance-missing"),
-    title="Something waits for a resource that nobody has created",
+NOT_IN_FORCE = RuleInfo(
+    name=RuleId("operator-resource-not-in-force"),
+    title="The resource that an operator acts on is missing, or is not the one that counts",
     layer=Layer.OPERATORS,
     severity=Severity.ERROR,
-    text="An operator does nothing until its own resource exists: SriovOperatorConfig default (not made by the "
-    "operator since OpenShift 4.16), NicClusterPolicy nic-cluster-policy (not made by the Helm chart since 24.10), "
-    "NodeFeatureDiscovery, ClusterPolicy. That is an error once something else on the cluster relies on it: policies, "
-    "networks or pods of the same operator, or a GPU driver that is told to build against the NIC driver. An operator "
-    "that is merely installed is no finding.",
-    source="openshift/sriov-network-operator 44199ad5, controllers/sriovoperatorconfig_controller.go; Measured: "
-    "Network Operator 26.4.1, GPU Operator 26.7.0, SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11",
+    text="An operator does nothing until its own resource exists: SriovOperatorConfig default (not made by the operator since "
+    "OpenShift 4.16), NicClusterPolicy nic-cluster-policy (not made by the Helm chart since 24.10), NodeFeatureDiscovery, "
+    "ClusterPolicy. That is an error once something else relies on it: policies, networks, or a GPU driver that is told to "
+    "build against the NIC driver. Some resources count only once, only under one name, or only in the operator's own "
+    "namespace; another one is accepted by the API server and never looked at. An operator that is merely installed is no "
+    "finding.",
+    source="openshift/sriov-network-operator 44199ad5, controllers; Mellanox/nvidia-k8s-ipam 3ce4a34, deploy; Measured: "
+    "Network Operator 26.4.1, GPU Operator 26.3.3 and 26.7.0, SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, "
+    "2026-11",
     needs=(
         objects(
             kinds.NIC_CLUSTER_POLICY,
@@ -47,21 +49,28 @@ INSTANCE_MISSING = RuleInfo(
             kinds.NODE_FEATURE_DISCOVERY,
         ),
     ),
-    covers=("B002", "B013", "B025"),
+    covers=("B002", "B008", "B013", "B025"),
     leads_to=(
         Condition.OPERATOR_MISSING,
         Condition.LABELS_MISSING,
         Condition.NIC_DRIVER_NOT_READY,
+        Condition.GPU_DRIVER_NOT_READY,
         Condition.VFS_MISSING,
         Condition.RESOURCE_MISSING,
+        Condition.NETWORK_MISSING,
     ),
     shows=(Condition.OPERATOR_MISSING,),
 )
-
 _DMA_BUF = {"driver": {"rdma": {"enabled": False}, "kernelModuleType": "open"}}
 
 
-def judge_missing(seen: Seen) -> Iterator[Finding | Unknown]:
+def judge_in_force(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look for resources that are missed, then for those that nobody looks at."""
+    yield from _missed(seen)
+    yield from _ignored_ones(seen)
+
+
+def _missed(seen: Seen) -> Iterator[Finding | Unknown]:
     """Ask for each operator that is there whether somebody relies on a resource that is not."""
     if SRIOV in seen.operators or seen.cluster.serves(kinds.SRIOV_NETWORK_NODE_POLICY):
         yield from _without_sriov_config(seen)
@@ -96,7 +105,7 @@ def _without_nic_policy(seen: Seen) -> Iterator[Finding]:
     relying = [] if policy is not None else list(seen.of_kind(kinds.HOST_DEVICE_NETWORK))
     if waiting and not any(hardware.mlx5_driver for hardware in seen.inside.values()):
         yield conclude(
-            INSTANCE_MISSING,
+            NOT_IN_FORCE,
             f"{ref_of(waiting[0])} builds the GPU driver against the NIC driver's container "
             f"(driver.rdma.enabled without useHostMofed), and no NicClusterPolicy brings one: nvidia-peermem cannot load.",
             evidence=(
@@ -147,7 +156,7 @@ def _without_discovery(seen: Seen) -> Iterator[Finding]:
 
 def _missing(ref: Ref, relying: list[KubeObject], effect: str, about: str, risk: Risk) -> Finding:
     return conclude(
-        INSTANCE_MISSING,
+        NOT_IN_FORCE,
         f"{ref} does not exist: {effect}.",
         evidence=(
             Evidence("cluster", str(ref), "not there"),
@@ -163,30 +172,7 @@ def _missing(ref: Ref, relying: list[KubeObject], effect: str, about: str, risk:
     )
 
 
-INSTANCE_IGNORED = RuleInfo(
-    name=RuleId("operator-instance-ignored"),
-    title="A resource is there that its operator never looks at",
-    layer=Layer.OPERATORS,
-    severity=Severity.ERROR,
-    text="Some resources count only once, or only under one name, or only in the operator's own namespace; a second "
-    "one, or one elsewhere, is accepted by the API server and has no effect: a NicClusterPolicy that is not called "
-    "nic-cluster-policy, a second ClusterPolicy, a SriovOperatorConfig that is not called default, policies and "
-    "networks of the SR-IOV operator outside its namespace, pools of nv-ipam outside the Network Operator's, two "
-    "NodeFeatureDiscovery objects that write the same labels.",
-    source="Measured: Network Operator 26.4.1, GPU Operator 26.3.3 and 26.7.0, SR-IOV network operator 1.6.0 against "
-    "kube-apiserver 1.36.3, 2026-11; Mellanox/nvidia-k8s-ipam 3ce4a34, deploy (ippools-namespace)",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY),),
-    covers=("B008",),
-    leads_to=(
-        Condition.NIC_DRIVER_NOT_READY,
-        Condition.VFS_MISSING,
-        Condition.RESOURCE_MISSING,
-        Condition.NETWORK_MISSING,
-    ),
-)
-
-
-def judge_ignored(seen: Seen) -> Iterator[Finding | Unknown]:
+def _ignored_ones(seen: Seen) -> Iterator[Finding | Unknown]:
     """Compare names, counts and namespaces with what each operator reads."""
     for policy in seen.of_kind(kinds.NIC_CLUSTER_POLICY):
         if policy["metadata"]["name"] != nic_policy.NAME:
@@ -236,7 +222,7 @@ def _ignored(obj: KubeObject, why: str, text: str, about: str, risk: Risk) -> Fi
     ref = ref_of(obj)
     state = dig(obj, "status", "state", default="")
     return conclude(
-        INSTANCE_IGNORED,
+        NOT_IN_FORCE,
         f"{ref} has no effect: {why}.",
         evidence=(
             Evidence(
@@ -357,7 +343,6 @@ def _image(workload: KubeObject) -> str:
 
 
 RULES = (
-    Rule(INSTANCE_MISSING, judge_missing),
-    Rule(INSTANCE_IGNORED, judge_ignored),
+    Rule(NOT_IN_FORCE, judge_in_force),
     Rule(TWO_INSTALLATIONS, judge_two_installations),
 )

@@ -116,4 +116,94 @@ def _has_class(classes: list[object], wanted: str) -> bool:
     return any(str(item).startswith(wanted) for item in classes)
 
 
-RULES = (Rule(HARDWARE_NOT_LABELLED, judge_hardware_not_labelled),)
+SELECTOR_FITS_NOTHING = RuleInfo(
+    name=RuleId("selector-fits-no-node"),
+    title="A policy or DaemonSet selects nodes, and no node fits",
+    layer=Layer.LABELS,
+    severity=Severity.WARNING,
+    text="A node selector that no node carries all labels of: SR-IOV policies, the SR-IOV config daemon, node affinity of "
+    "NicClusterPolicy, pools of nv-ipam, DaemonSets of the operators. It is an error where the operators put something on "
+    "nodes that then does not run at all (the driver, a device plugin, the config daemon). DaemonSets for options that no "
+    "node has (MPS, MIG, vGPU) are left out.",
+    source="Measured: Network Operator 26.4.1 (a DaemonSet that wants 0 pods is not ready), GPU Operator 26.7.0 (it counts "
+    "as ready), SR-IOV network operator 1.6.0, 2026-11",
+    needs=(objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET),),
+    covers=("B013",),
+    leads_to=(
+        Condition.VFS_MISSING,
+        Condition.RESOURCE_MISSING,
+        Condition.NIC_DRIVER_NOT_READY,
+        Condition.LABELS_MISSING,
+    ),
+    shows=(Condition.LABELS_MISSING, Condition.NIC_DRIVER_NOT_READY),
+)
+_MATTERS = (
+    "mofed-",
+    "rdma-shared-dp",
+    "network-operator-sriov-device-plugin",
+    "sriov-network-config-daemon",
+    "nfd-worker",
+)
+_GPU_MATTERS = ("nvidia-driver-daemonset", "nvidia-device-plugin-daemonset")
+
+
+def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Match selectors with the labels that nodes have."""
+    if not seen.nodes:
+        return
+    for policy in seen.of_kind(kinds.SRIOV_NETWORK_NODE_POLICY):
+        selector = dig(policy, "spec", "nodeSelector", default={})
+        if selector and policy["metadata"]["name"] != "default" and not seen.selected(selector):
+            yield _no_node(seen, f"SriovNetworkNodePolicy {policy['metadata']['name']}", selector, Severity.ERROR)
+    for daemon_set in seen.of_kind(kinds.DAEMON_SET):
+        name = str(daemon_set["metadata"]["name"])
+        status = dig(daemon_set, "status", default={})
+        selector = dig(daemon_set, "spec", "template", "spec", "nodeSelector", default={})
+        is_one = name.startswith((*_MATTERS, *_GPU_MATTERS)) and "observedGeneration" in status
+        if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, name):
+            yield _no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR)
+
+
+def _has_sibling(seen: Seen, name: str) -> bool:
+    """Whether another driver DaemonSet, for another release of the nodes' system, has pods."""
+    stem = next((item for item in ("mofed-", "nvidia-driver-daemonset") if name.startswith(item)), "")
+    return bool(stem) and any(
+        str(other["metadata"]["name"]).startswith(stem) and dig(other, "status", "desiredNumberScheduled", default=0)
+        for other in seen.of_kind(kinds.DAEMON_SET)
+    )
+
+
+def _no_node(seen: Seen, what: str, selector: dict[str, str], severity: Severity) -> Finding:
+    lacking = [
+        f"{key}={value}"
+        for key, value in selector.items()
+        if not any(node.labels.get(key) == value for node in seen.nodes)
+    ]
+    near = max(seen.nodes, key=lambda node: sum(node.labels.get(key) == value for key, value in selector.items()))
+    missing = [
+        f"{key}={near.labels.get(key, '(absent)')}" for key, value in selector.items() if near.labels.get(key) != value
+    ]
+    said = f"no node carries {', '.join(lacking)}" if lacking else "no node carries all of its labels at once"
+    return conclude(
+        SELECTOR_FITS_NOTHING,
+        f"{what} runs nowhere: {said}."
+        if selector
+        else f"{what} runs nowhere: its node affinity or tolerations leave all out.",
+        evidence=(
+            Evidence(what, "nodeSelector", ", ".join(f"{key}={value}" for key, value in selector.items()) or "none"),
+            Evidence(f"node {near.name}", "nearest by labels", ", ".join(missing) or "fits", near.name),
+        ),
+        remedy=Remedy(
+            "Label the nodes that are meant, or correct the selector; labels of hardware come from Node Feature Discovery, and "
+            "operator.mofed.wait=false from a NIC driver that is ready.",
+            ("oc get nodes --show-labels", "railwright doctor --only hardware-not-labelled"),
+        ),
+        about=(f"workload:{what.partition(' ')[2]}",) if what.startswith("DaemonSet") else (),
+        severity=severity,
+    )
+
+
+RULES = (
+    Rule(HARDWARE_NOT_LABELLED, judge_hardware_not_labelled),
+    Rule(SELECTOR_FITS_NOTHING, judge_selectors),
+)

@@ -29,23 +29,31 @@ _OLM = objects(
     kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.CLUSTER_SERVICE_VERSION, kinds.INSTALL_PLAN, kinds.CATALOG_SOURCE
 )
 
-OPERATOR_GROUP_UNUSABLE = RuleInfo(
-    name=RuleId("operator-group-unusable"),
-    title="A namespace has no OperatorGroup that OLM could install its operator with",
+OPERATOR_NOT_INSTALLED = RuleInfo(
+    name=RuleId("operator-not-installed"),
+    title="OLM does not bring an operator to the end of its installation",
     layer=Layer.OPERATORS,
     severity=Severity.ERROR,
-    text="OLM installs an operator only where the namespace has exactly one OperatorGroup, and only if the operator "
-    "supports the namespaces which that group names. With none or several of them it does nothing, and writes "
-    "nothing about it on the Subscription; with a group for all namespaces the CSV fails, for none of the four "
-    "operators supports that.",
+    text="A Subscription is there and its operator is not. OLM installs only where the namespace has exactly one "
+    "OperatorGroup, and only if the operator supports the namespaces which that group names: with none or several it does "
+    "nothing, and writes nothing about it. Else the catalog cannot be reached or lacks package, channel or version; two "
+    "Subscriptions ask for one package; the InstallPlan waits for approval, or failed; the CSV misses requirements or "
+    "failed. An upgrade that waits for approval beside a running operator is no finding.",
     source="Measured: OLM 0.46.0 with the published bundles of the four operators against kube-apiserver 1.36.3, "
     "2026-11-30",
     needs=(_OLM,),
     leads_to=(Condition.OPERATOR_MISSING,),
+    shows=(Condition.OPERATOR_MISSING, Condition.POD_NOT_STARTED, Condition.POD_CRASHES),
 )
 
 
-def judge_operator_group(seen: Seen) -> Iterator[Finding | Unknown]:
+def judge_installation(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look at each Subscription's OperatorGroup first: without the right one nothing else counts."""
+    yield from _groups(seen)
+    yield from _subscriptions(seen)
+
+
+def _groups(seen: Seen) -> Iterator[Finding | Unknown]:
     """Count the OperatorGroups of each namespace that an operator is subscribed in, and read what they select."""
     for operator in _subscribed(seen):
         groups = seen.of_kind(kinds.OPERATOR_GROUP, operator.namespace)
@@ -63,7 +71,7 @@ def judge_operator_group(seen: Seen) -> Iterator[Finding | Unknown]:
             else f"railwright apply --until operators-installed, or: oc -n {operator.namespace} create -f OPERATORGROUP"
         )
         yield conclude(
-            OPERATOR_GROUP_UNUSABLE,
+            OPERATOR_NOT_INSTALLED,
             cause,
             evidence=(Evidence(f"namespace {operator.namespace}", "OperatorGroups", names),),
             remedy=Remedy(
@@ -83,7 +91,7 @@ def _wrong_targets(seen: Seen, operator: Installed, group: KubeObject) -> Iterat
     targets = dig(group, "spec", "targetNamespaces", default=None)
     wanted = {"targetNamespaces": [operator.namespace]}
     yield conclude(
-        OPERATOR_GROUP_UNUSABLE,
+        OPERATOR_NOT_INSTALLED,
         f"{ref_of(group)} is for {targets or 'all namespaces'}, which {operator.package} does not support.",
         evidence=(
             Evidence(str(ref_of(group)), "spec.targetNamespaces", str(targets or "not set: all namespaces")),
@@ -98,23 +106,7 @@ def _wrong_targets(seen: Seen, operator: Installed, group: KubeObject) -> Iterat
     )
 
 
-OPERATOR_NOT_INSTALLED = RuleInfo(
-    name=RuleId("operator-not-installed"),
-    title="OLM does not bring an operator to the end of its installation",
-    layer=Layer.OPERATORS,
-    severity=Severity.ERROR,
-    text="A Subscription is there and its operator is not: the catalog cannot be reached or lacks package, channel or "
-    "version; two Subscriptions ask for one package; the InstallPlan waits for somebody's approval, or failed; the "
-    "CSV misses requirements or failed. An upgrade that waits for approval beside a running operator is no finding.",
-    source="Measured: OLM 0.46.0 with the published bundles of the four operators against kube-apiserver 1.36.3, "
-    "2026-11-30",
-    needs=(_OLM,),
-    leads_to=(Condition.OPERATOR_MISSING,),
-    shows=(Condition.OPERATOR_MISSING, Condition.POD_NOT_STARTED, Condition.POD_CRASHES),
-)
-
-
-def judge_installation(seen: Seen) -> Iterator[Finding | Unknown]:
+def _subscriptions(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge each Subscription as the gates of apply do, and say what stands in its way."""
     companions = seen.companions
     for operator in _subscribed(seen):
@@ -263,7 +255,6 @@ def _subscribed(seen: Seen) -> tuple[Installed, ...]:
 
 
 RULES = (
-    Rule(OPERATOR_GROUP_UNUSABLE, judge_operator_group),
     Rule(OPERATOR_NOT_INSTALLED, judge_installation),
     Rule(CONTROLLER_DOWN, judge_controllers),
 )

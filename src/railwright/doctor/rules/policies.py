@@ -30,21 +30,23 @@ from railwright.readiness.answers import condition, holds, message_of
 
 POLICY_NOT_CARRIED_OUT = RuleInfo(
     name=RuleId("policy-not-carried-out"),
-    title="An operator says that it cannot carry out its resource",
+    title="An operator does not carry out its resource as it is written",
     layer=Layer.DRIVERS,
     severity=Severity.ERROR,
-    text="An error that an operator writes into its resource's status: an applied state of NicClusterPolicy or a "
-    "network in state error, or not ready with a message that something failed; ClusterPolicy with reason "
-    "ReconcileFailed; NVIDIADriver with two objects for one node. The whole policy waits meanwhile, for rendering stops "
-    "at the first error. A state that is merely not ready says nothing here.",
-    source="Measured: Network Operator 26.4.1 and GPU Operator 26.3.3 and 26.7.0 against kube-apiserver 1.36.3, 2026-11",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY),),
-    covers=("B041", "B089"),
+    text="An error that an operator writes into its resource's status: an applied state of NicClusterPolicy in state error, or "
+    "not ready with a message that something failed; ClusterPolicy with reason ReconcileFailed; two NVIDIADrivers for one "
+    "node. The whole policy waits meanwhile, for rendering stops at the first error. And one that it does not write: a "
+    "ConfigMap with repositories or certificates that the policy names and the container that builds the driver does not "
+    "mount, or that does not exist. A state that is merely not ready says nothing here.",
+    source="Measured: Network Operator 26.4.1 and GPU Operator 26.3.3 and 26.7.0 against kube-apiserver 1.36.3, 2026-11; "
+    "Mellanox/network-operator #845; NVIDIA/gpu-operator #2811",
+    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, kinds.DAEMON_SET, kinds.CONFIG_MAP),),
+    covers=("B010", "B041", "B046", "B089"),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,
         Condition.GPU_DRIVER_NOT_READY,
         Condition.RESOURCE_MISSING,
-        Condition.NETWORK_MISSING,
+        Condition.POD_CRASHES,
     ),
     shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
 )
@@ -68,6 +70,7 @@ def judge_carried_out(seen: Seen) -> Iterator[Finding | Unknown]:
         error = condition(driver, "Error")
         if holds(driver, "Error") and (error or {}).get("reason") in {"ConflictingNodeSelector", "ReconcileFailed"}:
             yield _said(driver, "condition Error", message_of(error), GPU)
+    yield from _mounts(seen)
 
 
 def _failed(message: str) -> bool:
@@ -89,21 +92,79 @@ def _said(obj: KubeObject, field: str, message: str, key: str) -> Finding:
     )
 
 
-POOL_UNUSABLE = RuleInfo(
-    name=RuleId("device-pool-unusable"),
-    title="A device plugin's configuration cannot be used as it is written",
+_TOOLKIT = "openshift-driver-toolkit-ctr"
+
+
+def _mounts(seen: Seen) -> Iterator[Finding]:
+    """Follow each named ConfigMap into the driver's DaemonSets, and there into the containers that build."""
+    nic = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
+    for section in ("repoConfig", "certConfig"):
+        name = str(dig(nic, "spec", "ofedDriver", section, "name", default=""))
+        if nic is not None and name:
+            yield from _mounted(seen, nic, f"ofedDriver.{section}", name, "mofed-")
+    for policy in seen.of_kind(kinds.CLUSTER_POLICY):
+        for section in ("repoConfig", "certConfig"):
+            name = str(dig(policy, "spec", "driver", section, "configMapName", default="")) or str(
+                dig(policy, "spec", "driver", section, "name", default="")
+            )
+            if name:
+                yield from _mounted(seen, policy, f"driver.{section}", name, "nvidia-driver-daemonset")
+
+
+def _mounted(seen: Seen, policy: KubeObject, field: str, name: str, prefix: str) -> Iterator[Finding]:
+    for daemon_set in seen.of_kind(kinds.DAEMON_SET):
+        if not str(daemon_set["metadata"]["name"]).startswith(prefix):
+            continue
+        spec = dig(daemon_set, "spec", "template", "spec", default={})
+        volumes = {item.get("name") for item in spec.get("volumes") or () if dig(item, "configMap", "name") == name}
+        namespace = str(daemon_set["metadata"].get("namespace", ""))
+        without = [
+            str(item.get("name"))
+            for item in spec.get("containers") or ()
+            if (item.get("name") == _TOOLKIT or "driver" in str(item.get("name")) or "mofed" in str(item.get("name")))
+            and not any(mount.get("name") in volumes for mount in item.get("volumeMounts") or ())
+        ]
+        problem = ""
+        if seen.get(kinds.CONFIG_MAP, name, namespace) is None and seen.of_kind(kinds.CONFIG_MAP, namespace):
+            problem = f"there is no ConfigMap {name} in {namespace}"
+        elif not volumes:
+            problem = f"{ref_of(daemon_set)} does not mount it"
+        elif without:
+            problem = f"container {without[0]} of {ref_of(daemon_set)} does not mount it"
+        if problem:
+            yield conclude(
+                POLICY_NOT_CARRIED_OUT,
+                f"{ref_of(policy)} names ConfigMap {name} in {field}, and {problem}.",
+                evidence=(
+                    Evidence(str(ref_of(policy)), f"spec.{field}", name),
+                    Evidence(str(ref_of(daemon_set)), "mounts", problem),
+                ),
+                remedy=Remedy(
+                    "Create the ConfigMap in the operator's namespace, or update the operator where it does not pass it on.",
+                    (f"oc -n {namespace} get configmap {name}", oc(ref_of(daemon_set), "get", "-o yaml")),
+                    risk=Risk.DRIVER_RELOAD,
+                    disrupts="driver pods are made anew, node by node",
+                ),
+                about=(f"workload:{daemon_set['metadata']['name']}",),
+            )
+
+
+DEVICE_POLICY_UNUSABLE = RuleInfo(
+    name=RuleId("device-policy-unusable"),
+    title="A device policy is accepted, and asks for what cannot give RDMA devices to pods",
     layer=Layer.DEVICES,
     severity=Severity.ERROR,
     text="The Network Operator hands a device plugin's configuration on without looking into it: text that is no JSON, a "
-    "resource name with a character that the plugin refuses, a link type that no port ever has (IB, eth), 0 devices to "
-    "share, a resource that two pools offer, a criterion that the plugin does not know, RDMA left out for a pool of the "
-    "host-device plugin. The policy says ready, or the plugin's pod crashes, and the resource is not there.",
+    "resource name with a character that the plugin refuses, a link type that no port ever has, 0 devices to share, a resource "
+    "that two pools offer, a criterion that the plugin does not know, RDMA left out. A SR-IOV policy for RDMA needs deviceType "
+    "netdevice and isRdma; on InfiniBand linkType ib and fewer than 16 VFs a port (with more, the kernel's answer about them "
+    "does not fit into one message); policies that offer one resource need one device type.",
     source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources/resources_manager.go; "
-    "k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, docs; Measured: webhook of Network Operator 26.4.1, "
-    "2026-11",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY),),
-    covers=("B047", "B055", "B113"),
-    leads_to=(Condition.RESOURCE_MISSING, Condition.POD_CRASHES),
+    "k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, docs; openshift/sriov-network-operator 44199ad5, "
+    "pkg/webhook/validate.go; Mellanox/network-operator-docs 0c0ecad, release notes (VFs of an InfiniBand port)",
+    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY),),
+    covers=("B047", "B049", "B055", "B060", "B105", "B113"),
+    leads_to=(Condition.RESOURCE_MISSING, Condition.VFS_MISSING, Condition.POD_CRASHES),
 )
 _KNOWN = {
     SHARED: {"vendors", "deviceIDs", "drivers", "ifNames", "linkTypes"},
@@ -128,7 +189,13 @@ _KNOWN = {
 _LINK_TYPES = ("ether", "infiniband")
 
 
-def judge_pools(seen: Seen) -> Iterator[Finding | Unknown]:
+def judge_device_policies(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Judge the pools of both device plugins, then the policies of the SR-IOV operator."""
+    yield from _plugin_pools(seen)
+    yield from _vf_policies(seen)
+
+
+def _plugin_pools(seen: Seen) -> Iterator[Finding | Unknown]:
     """Read both plugins' configurations as the plugins do."""
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     if policy is None:
@@ -190,7 +257,7 @@ def _problems(pool: Pool) -> Iterator[tuple[str, Severity]]:
 def _pool(policy: KubeObject, section: str, resources: tuple[str, ...], problem: str, severity: Severity) -> Finding:
     ref = ref_of(policy)
     return conclude(
-        POOL_UNUSABLE,
+        DEVICE_POLICY_UNUSABLE,
         f"{ref}: {problem}.",
         evidence=(Evidence(str(ref), f"spec.{section}.config", resources[0] if resources else "the whole text"),),
         remedy=Remedy(
@@ -203,26 +270,11 @@ def _pool(policy: KubeObject, section: str, resources: tuple[str, ...], problem:
     )
 
 
-SRIOV_POLICY_UNUSABLE = RuleInfo(
-    name=RuleId("sriov-policy-unusable"),
-    title="A SR-IOV policy asks for what cannot give RDMA to pods",
-    layer=Layer.DEVICES,
-    severity=Severity.ERROR,
-    text="For RDMA a policy on a Mellanox port needs deviceType netdevice and isRdma true: vfio-pci takes the VF away "
-    "from its kernel driver. A policy for InfiniBand needs linkType ib, and fewer than 16 VFs a port: with more, the "
-    "kernel's answer about them does not fit into one message and the config daemon cannot finish. Two policies with one "
-    "resource name must have one device type, and two policies on one port need ranges that do not overlap.",
-    source="openshift/sriov-network-operator 44199ad5, pkg/webhook/validate.go; Mellanox/network-operator-docs 0c0ecad, "
-    "release notes (known limitations: VFs of an InfiniBand port)",
-    needs=(objects(kinds.SRIOV_NETWORK_NODE_POLICY),),
-    covers=("B049", "B055", "B060", "B105"),
-    leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
-)
 _MELLANOX = "15b3"
 _MAX_IB_VFS = 15
 
 
-def judge_sriov_policies(seen: Seen) -> Iterator[Finding | Unknown]:
+def _vf_policies(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge each policy by itself, then those that share a resource or a port."""
     policies = sriov_policies(seen)
     for policy in policies:
@@ -282,7 +334,7 @@ def _sriov(policy: KubeObject, problem: str, severity: Severity) -> Finding:
     resource = str(dig(policy, "spec", "resourceName", default=""))
     fields = ("deviceType", "isRdma", "linkType", "numVfs", "nicSelector")
     return conclude(
-        SRIOV_POLICY_UNUSABLE,
+        DEVICE_POLICY_UNUSABLE,
         f"{ref}: {problem}.",
         evidence=[
             Evidence(str(ref), f"spec.{name}", str(dig(policy, "spec", name, default="not set"))) for name in fields
@@ -300,6 +352,5 @@ def _sriov(policy: KubeObject, problem: str, severity: Severity) -> Finding:
 
 RULES = (
     Rule(POLICY_NOT_CARRIED_OUT, judge_carried_out),
-    Rule(POOL_UNUSABLE, judge_pools),
-    Rule(SRIOV_POLICY_UNUSABLE, judge_sriov_policies),
+    Rule(DEVICE_POLICY_UNUSABLE, judge_device_policies),
 )

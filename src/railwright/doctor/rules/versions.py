@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from railwright.catalog.model import DefectEntry
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
-from railwright.core.objects import KubeObject, Ref, dig, ref_of
+from railwright.core.objects import Ref, dig, ref_of
 from railwright.core.risk import Risk
 from railwright.doctor import nic_policy
 from railwright.doctor.commands import oc
@@ -27,17 +27,20 @@ from railwright.doctor.needs import NODES, objects, one
 from railwright.doctor.operators import GPU, NETWORK, Installed, version_number
 from railwright.doctor.seen import Seen
 
-KNOWN_DEFECT = RuleInfo(
-    name=RuleId("known-defect-in-version"),
-    title="A version in use has a known defect that matters on this cluster",
+VERSION_FAILS_HERE = RuleInfo(
+    name=RuleId("version-known-to-fail-here"),
+    title="A version in use has a defect that matters here, or was not made to run here",
     layer=Layer.CLUSTER,
     severity=Severity.WARNING,
-    text="The catalog lists defects of operators, of their components and of OpenShift: from which version to which, and "
-    "what of a cluster must be so for them to matter. Its severity is the defect's. A version that is not known is not "
-    "judged. Where only the minor release is known to have it, the newest z-stream may be free of it.",
-    source="the catalog's list of defects, each with its own source and date",
+    text="The catalog lists defects of operators, of their components and of OpenShift: from which version to which, and what "
+    "of a cluster must be so for them to matter. It also knows which OpenShift releases an operator's bundle was made for. "
+    "Components of NicClusterPolicy do not follow an update of the operator by themselves; that is only remarked. A version "
+    "that is not known is not judged; where only the minor release is known to have a defect, the newest z-stream may be free "
+    "of it.",
+    source="the catalog's list of defects, each with its own source and date; redhat-openshift-ecosystem/certified-operators "
+    "3b7b563a, bundle annotations; Mellanox/network-operator-docs 0c0ecad, platform support",
     needs=(objects(kinds.SUBSCRIPTION, kinds.DEPLOYMENT, kinds.NIC_CLUSTER_POLICY),),
-    covers=("B010", "B011", "B017", "B022", "B030", "B051", "B054", "B080", "B083", "B160", "B162", "B164", "B177"),
+    covers=("B010", "B017", "B022", "B030", "B051", "B054", "B080", "B083", "B160", "B162", "B164", "B177"),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,
         Condition.GPU_DRIVER_NOT_READY,
@@ -48,14 +51,20 @@ KNOWN_DEFECT = RuleInfo(
 )
 
 
-def judge_defects(seen: Seen) -> Iterator[Finding | Unknown]:
+def judge_versions(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look every version in use up among the known defects, then compare it with the platform."""
+    yield from _defects(seen)
+    yield from _ranges(seen)
+
+
+def _defects(seen: Seen) -> Iterator[Finding | Unknown]:
     """Look every version in use up among the known defects."""
     marks = marks_of(seen)
     for thing, component, version in _versions(seen):
         for defect in seen.catalog.defects:
             if defect.component == component and set(defect.when) <= marks and _has(defect, version):
                 yield conclude(
-                    KNOWN_DEFECT,
+                    VERSION_FAILS_HERE,
                     f"{thing} {version}: {defect.what}.",
                     evidence=(
                         Evidence(thing, "version", f"{version}, mended in {defect.fixed_in or 'no release yet'}"),
@@ -90,23 +99,7 @@ def _has(defect: DefectEntry, version: str) -> bool:
     return (first is None or number >= first) and (fixed is None or number < fixed)
 
 
-VERSION_UNSUPPORTED = RuleInfo(
-    name=RuleId("version-outside-its-range"),
-    title="An operator runs on an OpenShift that its vendor does not list for it",
-    layer=Layer.CLUSTER,
-    severity=Severity.WARNING,
-    text="An operator's bundle names the OpenShift releases that it was made for; GPU Operator below 25.3 is not meant to "
-    "run beside a Network Operator of 25 or later; and components of NicClusterPolicy do not follow an update of the "
-    "operator by themselves: their versions stand in the policy, and older ones beside a newer operator were never "
-    "tested together. Silent for versions that the catalog does not know.",
-    source="redhat-openshift-ecosystem/certified-operators 3b7b563a, bundle annotations; Mellanox/network-operator-docs "
-    "0c0ecad, platform support; Measured: an update of the Network Operator leaves the policy as it is, 2026-11",
-    needs=(objects(kinds.SUBSCRIPTION, kinds.DEPLOYMENT, kinds.NIC_CLUSTER_POLICY),),
-    leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
-)
-
-
-def judge_ranges(seen: Seen) -> Iterator[Finding | Unknown]:
+def _ranges(seen: Seen) -> Iterator[Finding | Unknown]:
     """Compare operators with the platform, with each other, and with the components that they run."""
     gpu, network = seen.operator(GPU), seen.operator(NETWORK)
     openshift = version_number(seen.cluster.openshift_version)
@@ -148,7 +141,7 @@ def _components(seen: Seen, network: Installed) -> Iterator[Finding]:
             old.append(Evidence(f"NicClusterPolicy {nic_policy.NAME}", f"spec.{'.'.join(path)}.version", version))
     if old and policy is not None:
         yield conclude(
-            VERSION_UNSUPPORTED,
+            VERSION_FAILS_HERE,
             f"{len(old)} components of NicClusterPolicy are of another release than {network.package} {network.version}.",
             evidence=old,
             remedy=Remedy(
@@ -164,7 +157,7 @@ def _components(seen: Seen, network: Installed) -> Iterator[Finding]:
 
 def _range(operator: Installed, said: str, severity: Severity) -> Finding:
     return conclude(
-        VERSION_UNSUPPORTED,
+        VERSION_FAILS_HERE,
         f"{said}.",
         evidence=(Evidence(operator.package, "version", operator.csv or operator.version),),
         remedy=Remedy(
@@ -188,12 +181,11 @@ DRIVER_NOT_AVAILABLE = RuleInfo(
     text="Which driver image a node gets, and what it is built with, comes of labels: operating system and version, kernel, "
     "and on OpenShift the release of the node's image, for which the cluster must have a driver toolkit. A missing label "
     "leaves the node out in silence (upstream NFD writes no OSTREE_VERSION), a toolkit without the node's release makes "
-    "the operator build without it and fail, an operating system without a published image ends in ImagePullBackOff, and "
-    "real-time kernels have no packages.",
+    "the operator build without it and fail, an operating system without a published image ends in ImagePullBackOff.",
     source="openshift/node-feature-discovery e43aa39b, source/system/system.go:38-40; Mellanox/doca-driver-build 445df1e, "
     "release_manifests; Measured: Network Operator 26.4.1 and GPU Operator 26.7.0, 2026-11",
     needs=(NODES, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY), one(_TOOLKIT_STREAM)),
-    covers=("B006", "B011", "B031", "B045"),
+    covers=("B006", "B031"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.POD_NOT_STARTED),
     shows=(Condition.LABELS_MISSING,),
 )
@@ -234,11 +226,6 @@ def judge_driver_available(seen: Seen) -> Iterator[Finding | Unknown]:
             tag = _os_tag(node.labels)
             why = f"DOCA driver {dig(driver, 'version')} has no image for {tag}"
             groups[why, True].append((node.name, Evidence(f"node {node.name}", "system", tag, node.name)))
-        elif wants_nic and any(mark in node.kernel_version for mark in ("+rt", ".rt")):
-            why = "the DOCA driver has no packages for real-time kernels"
-            groups[why, True].append(
-                (node.name, Evidence(f"node {node.name}", "kernel", node.kernel_version, node.name))
-            )
     for (why, is_nic), places in groups.items():
         yield _unavailable(why, places, NETWORK if is_nic else GPU)
 
@@ -296,79 +283,7 @@ def _unavailable(why: str, places: Iterable[tuple[NodeName, Evidence]], key: str
     )
 
 
-CONFIG_NOT_MOUNTED = RuleInfo(
-    name=RuleId("repository-config-not-mounted"),
-    title="A policy names a ConfigMap for the driver's build that its pods do not get",
-    layer=Layer.DRIVERS,
-    severity=Severity.ERROR,
-    text="repoConfig, certConfig and their like name ConfigMaps with package repositories and certificates. They work only "
-    "in a container that mounts them: some releases leave them out altogether, others give them to the driver's container "
-    "and not to the toolkit's, in which the packages are fetched. Also found: a ConfigMap that does not exist.",
-    source="Mellanox/network-operator #845; NVIDIA/gpu-operator #2811",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, kinds.DAEMON_SET, kinds.CONFIG_MAP),),
-    covers=("B010", "B046"),
-    leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.POD_CRASHES),
-)
-_TOOLKIT = "openshift-driver-toolkit-ctr"
-
-
-def judge_mounts(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Follow each named ConfigMap into the driver's DaemonSets, and there into the containers that build."""
-    nic = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
-    for section in ("repoConfig", "certConfig"):
-        name = str(dig(nic, "spec", "ofedDriver", section, "name", default=""))
-        if nic is not None and name:
-            yield from _mounted(seen, nic, f"ofedDriver.{section}", name, "mofed-")
-    for policy in seen.of_kind(kinds.CLUSTER_POLICY):
-        for section in ("repoConfig", "certConfig"):
-            name = str(dig(policy, "spec", "driver", section, "configMapName", default="")) or str(
-                dig(policy, "spec", "driver", section, "name", default="")
-            )
-            if name:
-                yield from _mounted(seen, policy, f"driver.{section}", name, "nvidia-driver-daemonset")
-
-
-def _mounted(seen: Seen, policy: KubeObject, field: str, name: str, prefix: str) -> Iterator[Finding]:
-    for daemon_set in seen.of_kind(kinds.DAEMON_SET):
-        if not str(daemon_set["metadata"]["name"]).startswith(prefix):
-            continue
-        spec = dig(daemon_set, "spec", "template", "spec", default={})
-        volumes = {item.get("name") for item in spec.get("volumes") or () if dig(item, "configMap", "name") == name}
-        namespace = str(daemon_set["metadata"].get("namespace", ""))
-        without = [
-            str(item.get("name"))
-            for item in spec.get("containers") or ()
-            if (item.get("name") == _TOOLKIT or "driver" in str(item.get("name")) or "mofed" in str(item.get("name")))
-            and not any(mount.get("name") in volumes for mount in item.get("volumeMounts") or ())
-        ]
-        problem = ""
-        if seen.get(kinds.CONFIG_MAP, name, namespace) is None and seen.of_kind(kinds.CONFIG_MAP, namespace):
-            problem = f"there is no ConfigMap {name} in {namespace}"
-        elif not volumes:
-            problem = f"{ref_of(daemon_set)} does not mount it"
-        elif without:
-            problem = f"container {without[0]} of {ref_of(daemon_set)} does not mount it"
-        if problem:
-            yield conclude(
-                CONFIG_NOT_MOUNTED,
-                f"{ref_of(policy)} names ConfigMap {name} in {field}, and {problem}.",
-                evidence=(
-                    Evidence(str(ref_of(policy)), f"spec.{field}", name),
-                    Evidence(str(ref_of(daemon_set)), "mounts", problem),
-                ),
-                remedy=Remedy(
-                    "Create the ConfigMap in the operator's namespace, or update the operator where it does not pass it on.",
-                    (f"oc -n {namespace} get configmap {name}", oc(ref_of(daemon_set), "get", "-o yaml")),
-                    risk=Risk.DRIVER_RELOAD,
-                    disrupts="driver pods are made anew, node by node",
-                ),
-                about=(f"workload:{daemon_set['metadata']['name']}",),
-            )
-
-
 RULES = (
-    Rule(KNOWN_DEFECT, judge_defects),
-    Rule(VERSION_UNSUPPORTED, judge_ranges),
+    Rule(VERSION_FAILS_HERE, judge_versions),
     Rule(DRIVER_NOT_AVAILABLE, judge_driver_available),
-    Rule(CONFIG_NOT_MOUNTED, judge_mounts),
 )
