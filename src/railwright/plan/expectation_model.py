@@ -1,0 +1,86 @@
+"""Expectations: what the gate of a stage looks for besides its objects."""
+
+from dataclasses import dataclass
+
+from railwright.core.ids import NodeName, PciAddress, RailName
+from railwright.intent.model import Fabric
+
+
+@dataclass(frozen=True)
+class Allocatable:
+    """A node must offer exactly `count` of `resource` (at least, when `at_least`)."""
+
+    node: NodeName
+    resource: str
+    count: int
+    at_least: bool = False
+
+
+@dataclass(frozen=True)
+class NodeLabel:
+    """A node must carry a label; `value` None for any value."""
+
+    node: NodeName
+    label: str
+    value: str | None
+
+
+@dataclass(frozen=True)
+class PodsReady:
+    """Every admitted node must run a ready pod of a DaemonSet whose name starts with `daemon_set`, containers `containers`."""
+
+    node: NodeName
+    namespace: str
+    daemon_set: str
+    containers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NadPresent:
+    """A NAD must exist, its config must parse, its type and resource annotation must match."""
+
+    namespace: str
+    name: str
+    type: str
+    resource: str
+    """Full resource name that the annotation must hold; "" when there is none."""
+
+
+@dataclass(frozen=True)
+class PoolUpdated:
+    """A MachineConfigPool must be Updated, with our MachineConfig in it."""
+
+    pool: str
+    machine_config: str
+
+
+@dataclass(frozen=True)
+class RailUp:
+    """Inside the node: the rail is ACTIVE with carrier and, as the fabric wants it, a RoCE v2 GID or LID and SM LID."""
+
+    node: NodeName
+    rail: RailName
+    pci: PciAddress
+    fabric: Fabric
+
+
+@dataclass(frozen=True)
+class DriverLoaded:
+    """
+    Inside the node: which drivers run.
+
+    Attributes:
+        mlx5: "doca" (an out-of-tree mlx5_core) or "in-box".
+        gpu: "open" or "proprietary"; "" is not looked at.
+        peermem: whether nvidia_peermem must be loaded.
+        absent: modules that must not be loaded.
+    """
+
+    node: NodeName
+    mlx5: str = ""
+    gpu: str = ""
+    peermem: bool | None = None
+    absent: tuple[str, ...] = ()
+
+
+Expectation = Allocatable | NodeLabel | PodsReady | NadPresent | PoolUpdated | RailUp | DriverLoaded
