@@ -1,11 +1,13 @@
-"""The facts that rules can need, and how to get each."""
+"""
+The facts that rules can need, and how to get each.
+
+Which kinds are served is no fact of its own here: where that is not known, as in a must-gather, facts name each kind
+that could not be listed.
+"""
 
 from railwright.core.objects import Kind, Ref
 from railwright.doctor.model import Lack, Need
 from railwright.doctor.seen import Seen
-
-ANSWERS = "served kinds"
-"""As facts name the answer to "which kinds are there"."""
 
 
 def objects(*kinds: Kind) -> Need:
@@ -13,7 +15,7 @@ def objects(*kinds: Kind) -> Need:
     names = tuple(str(kind) for kind in kinds)
 
     def lack(seen: Seen) -> Lack | None:
-        why = seen.unseen_of((ANSWERS, *names))
+        why = seen.unseen_of(names)
         return Lack(why) if why else None
 
     return Need(
@@ -27,14 +29,14 @@ def one(ref: Ref) -> Need:
     """Need one object; that it does not exist is an answer."""
 
     def lack(seen: Seen) -> Lack | None:
-        why = seen.unseen_of((ANSWERS, str(ref)))
+        why = seen.unseen_of((str(ref),))
         return Lack(why) if why else None
 
     return Need(str(ref), f"run it with rights to get {ref}, or collect it", lack)
 
 
 def _no_nodes(seen: Seen) -> Lack | None:
-    why = seen.unseen_of((ANSWERS, "Node"))
+    why = seen.unseen_of(("Node",))
     if why or not seen.nodes:
         return Lack(why or "no node was seen")
     return None

@@ -36,9 +36,10 @@ async def read_hardware(
             answer = await node.read(facts.name, node_script(), timeout_s=scope.node_timeout_s)
         done += 1
         progress.emit(events.Reading("nodes", done, len(nodes)))
-        if not answer.text:
+        if answer.text:
+            raw[facts.name] = answer.text
+        if answer.problem or not answer.text:
             return replace(facts, hardware_problem=answer.problem or "it printed nothing", read_via=answer.via)
-        raw[facts.name] = answer.text
         hardware = parse_node_record(answer.text, Surroundings(facts.addresses, api_servers))
         return replace(facts, hardware=hardware, hardware_problem="", read_via=answer.via)
 

@@ -54,7 +54,7 @@ class Reading:
             except (ClusterUnreachable, LoginExpired):
                 raise
             except RailwrightError as error:
-                self.unseen.append(Unseen(what, f"{error.code}: {error.message}"))
+                self.unseen.append(Unseen(what, f"{error.code}: {error.message.removeprefix(f'{what}: ')}"))
                 return otherwise
 
     def not_served(self, kind: Kind) -> bool:

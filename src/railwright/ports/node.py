@@ -14,7 +14,8 @@ class NodeAnswer:
     Attributes:
         text: the raw record; empty when the node could not be read.
         via: how it was run ("exec openshift-machine-config-operator/machine-config-daemon-x", "local"), or "".
-        problem: why there is no text; empty when there is.
+        problem: why there is no text, or why it is no whole record, as some of its files out of an archive: then
+            nothing may be concluded from what is not in it. Empty when all is there.
     """
 
     text: str

@@ -1,14 +1,17 @@
 """How a Snapshot reads: what is there, node by node, and what could not be seen."""
 
+from textwrap import wrap
 from typing import Any
 
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 from railwright.core.objects import dig, kind_of
-from railwright.facts.model import NodeFacts, NodeHardware, Snapshot
+from railwright.facts.model import NodeFacts, NodeHardware, Snapshot, Unseen
 from railwright.facts.pci import distance
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
 from railwright.report.tables import count, table
+
+_TOGETHER_FROM = 3
 
 
 def snapshot_document(snapshot: Snapshot) -> Document:
@@ -81,9 +84,9 @@ def _distances(hardware: NodeHardware | None) -> list[dict[str, str]]:
 def _text(snapshot: Snapshot) -> str:
     cluster = snapshot.cluster
     version = (
-        f"OpenShift {cluster.openshift_version} (Kubernetes {cluster.kubernetes_version})"
+        f"OpenShift {cluster.openshift_version} (Kubernetes {cluster.kubernetes_version or 'version not known'})"
         if cluster.openshift_version
-        else f"Kubernetes {cluster.kubernetes_version}"
+        else f"Kubernetes {cluster.kubernetes_version or 'of unknown version'}"
     )
     parts = [f"{cluster.name}: {version}, {cluster.topology.value} control plane, {count(len(snapshot.nodes), 'node')}"]
     operators = [
@@ -92,7 +95,7 @@ def _text(snapshot: Snapshot) -> str:
     ]
     parts.append(
         "operators\n"
-        + (table(("package", "version", "phase", "namespace"), operators) or "  none of the four is installed")
+        + (table(("package", "version", "phase", "namespace"), operators) or f"  {_no_operator(snapshot)}")
     )
     custom = sorted(
         {
@@ -107,10 +110,34 @@ def _text(snapshot: Snapshot) -> str:
     plain_nodes = [node.name for node in snapshot.nodes if node.hardware is not None and not node.hardware.gpus]
     if plain_nodes:
         parts.append(f"without a GPU: {', '.join(plain_nodes)}")
-    unseen = [f"  {item.what}: {item.why}" for item in cluster.unseen]
-    if unseen:
-        parts.append("could not be seen\n" + "\n".join(unseen))
+    if cluster.unseen:
+        parts.append("could not be seen\n" + "\n".join(_unseen(cluster.unseen)))
     return "\n\n".join(parts)
+
+
+def _no_operator(snapshot: Snapshot) -> str:
+    if any(item.what in {str(SUBSCRIPTION), "served kinds"} for item in snapshot.cluster.unseen):
+        return "not known: Subscriptions could not be seen"
+    return "none of the four is installed"
+
+
+def _unseen(items: tuple[Unseen, ...]) -> list[str]:
+    """One line a thing; things that could not be seen for one reason, from three on, share their lines."""
+    by_reason: dict[str, list[str]] = {}
+    for item in items:
+        by_reason.setdefault(item.why, []).append(item.what)
+    lines: list[str] = []
+    for why, names in by_reason.items():
+        if len(names) < _TOGETHER_FROM:
+            lines += [f"  {name}: {why}" for name in names]
+        else:
+            lines += [f"  {why}:", *_listed(names)]
+    return lines
+
+
+def _listed(names: list[str]) -> list[str]:
+    indent = "    "
+    return wrap(", ".join(names), 110, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _node_text(node: NodeFacts) -> str:

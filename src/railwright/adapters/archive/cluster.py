@@ -55,14 +55,14 @@ class ArchiveCluster:
     async def version(self) -> str:
         """Kubernetes version of the API server."""
         if not self.holdings.version:
-            message = f"{self.name}: the archive does not say which Kubernetes version the API server has"
+            message = "Kubernetes version: not in the archive"
             raise NotCollected(message, hint=HINT)
         return self.holdings.version
 
     async def served_kinds(self) -> tuple[ServedKind, ...]:
         """Every kind that was served."""
         if self.holdings.served is None:
-            message = f"{self.name}: the archive does not say which kinds the API server serves"
+            message = "served kinds: not in the archive"
             raise NotCollected(message, hint=HINT)
         return self.holdings.served
 
@@ -92,6 +92,7 @@ class ArchiveCluster:
                     yield obj
         if whole is None and not self._covered(shelves, selection):
             what = f"{selection.kind}{f' in {selection.namespace}' if selection.namespace else ''}"
+            what += f" with {selection.labels}" if selection.labels else ""
             raise self._not_collected(selection.kind, selection.namespace, what, found=len(seen))
 
     @asynccontextmanager

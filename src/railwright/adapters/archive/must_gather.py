@@ -41,6 +41,7 @@ _POD = re.compile(r"(?:^|.*/)namespaces/([^/]+)/pods/([^/]+)/\2\.ya?ml")
 _LOG = re.compile(r"(?:^|.*/)namespaces/([^/]+)/pods/([^/]+)/([^/]+)/(?:[^/]+/)?logs/(current|previous)\.log")
 _IN_POD = re.compile(r"(?:^|.*/)namespaces/([^/]+)/pods/([^/]+)/(kernel-cmdline|lockdown)")
 _IN_NODE = re.compile(r"(?:^|.*/)nodes/([^/]+)/(proc_cmdline)")
+_TOP = re.compile(r"(?:^|/)(cluster-scoped-resources|namespaces)/")
 _TIMESTAMP = re.compile(r"(?:^|[^/]+/|[^/]+/[^/]+/)timestamp")
 _SECTIONS = {"kernel-cmdline": "cmdline", "lockdown": "lockdown", "proc_cmdline": "cmdline"}
 _ALL = "all"
@@ -113,8 +114,14 @@ def holdings_of(tree: Tree) -> Holdings:
         nodes=_nodes(tree, inside, shelves),
         node_problem="a must-gather holds little of the inside of nodes: run `railwright collect`",
         taken_at=_taken_at(tree),
-        notes=("OpenShift must-gather",),
+        notes=(_about(tree),),
     )
+
+
+def _about(tree: Tree) -> str:
+    """Name it, with the number of images that gathered."""
+    images = {path[: match.start(1)] for path in tree.sizes if (match := _TOP.search(path))}
+    return f"OpenShift must-gather{f' of {len(images)} images' if len(images) > 1 else ''}"
 
 
 def _take_objects(path: str, lists: dict[_Place, str], singles: dict[Kind, dict[str, str]]) -> None:

@@ -48,4 +48,5 @@ def partial_record(
         parts += [f"=== railwright {section}", *lines]
     missing = [section for section in _NOT_COLLECTED if section not in files]
     parts += ["=== railwright problems", *(f"{section}\tnot collected" for section in missing), "=== railwright end"]
-    return NodeAnswer("\n".join(parts) + "\n", via)
+    there = ", ".join(sorted(files)) or "nothing"
+    return NodeAnswer("\n".join(parts) + "\n", via, f"only a part of it was collected ({via}: {there})")
