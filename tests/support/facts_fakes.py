@@ -24,6 +24,13 @@ class FakeCluster:
     kinds: tuple[Kind, ...] = ()
     name: str = "test"
     simulated: bool = False
+    log_text: str = "a line"
+    log_error: RailwrightError | None = None
+
+    async def logs(self, namespace: str, pod: str, container: str, *, tail_lines: int, previous: bool = False) -> str:
+        if self.log_error:
+            raise self.log_error
+        return self.log_text
 
     def put(self, obj: KubeObject) -> None:
         self.objects[ref_of(obj)] = obj

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from railwright.core import kinds
 from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
 from railwright.facts.model import PodFacts
-from railwright.facts.nodes import pod_of
 from railwright.facts.packages import PACKAGES
+from railwright.facts.pods import pod_of
 from railwright.facts.reading import Reading, together
 from railwright.ports.cluster import Selection
 
@@ -55,10 +55,17 @@ _CUSTOM = (
     kinds.SRIOV_IB_NETWORK,
     kinds.CLUSTER_POLICY,
     kinds.NVIDIA_DRIVER,
+    kinds.NIC_NODE_POLICY,
+    kinds.NIC_DEVICE,
+    kinds.NIC_CONFIGURATION_TEMPLATE,
+    kinds.NIC_FIRMWARE_SOURCE,
+    kinds.WHEREABOUTS_IP_POOL,
+    kinds.WHEREABOUTS_RESERVATION,
 )
 _RENDERED = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
 """MachineConfigs that the cluster makes itself: the sum of the others, and the base, which holds the pull secret."""
 _PROVIDED_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
+_STACK = re.compile(r"nfd|node-feature|multus|mofed|doca|rdma|sriov|nvidia|gpu|nv-ipam|ipoib|whereabouts")
 _SCC_NAMES = frozenset({"privileged", "restricted-v2", "nonroot-v2", "anyuid"})
 
 
@@ -69,6 +76,13 @@ class ClusterObjects:
     objects: Mapping[Ref, KubeObject]
     pools: tuple[KubeObject, ...]
     pods: tuple[PodFacts, ...]
+    namespaces: frozenset[str]
+    """Where the operators live."""
+
+    @property
+    def operator_pods(self) -> tuple[PodFacts, ...]:
+        """Pods of the operators' namespaces."""
+        return tuple(pod for pod in self.pods if pod.namespace in self.namespaces)
 
 
 async def read_singles(reading: Reading) -> dict[Ref, KubeObject]:
@@ -111,7 +125,7 @@ async def read_objects(reading: Reading) -> ClusterObjects:
         ]
     )
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
-    return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pools), tuple(pods))
+    return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pools), tuple(pods), namespaces)
 
 
 def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:
@@ -153,6 +167,11 @@ def _config_map_matters(obj: KubeObject) -> bool:
     return dig(obj, "metadata", "name") not in _PROVIDED_CONFIG_MAPS
 
 
+def _daemon_set_matters(obj: KubeObject) -> bool:
+    """Keep what an operator's namespace lacks: a second NFD or Multus, drivers and plugins somebody installed alone."""
+    return _STACK.search(str(dig(obj, "metadata", "name", default=""))) is not None
+
+
 def _scc_matters(obj: KubeObject) -> bool:
     """Keep what may admit an RDMA pod (it needs IPC_LOCK), what is ours, and the ones that everybody meets."""
     allowed = {*dig(obj, "allowedCapabilities", default=()), *dig(obj, "defaultAddCapabilities", default=())}
@@ -175,6 +194,8 @@ _EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
     kinds.NODE_NETWORK_CONFIGURATION_POLICY: _always,
     kinds.SECURITY_CONTEXT_CONSTRAINTS: _scc_matters,
     kinds.NETWORK_ATTACHMENT_DEFINITION: _always,
+    kinds.DAEMON_SET: _daemon_set_matters,
+    kinds.POD_DISRUPTION_BUDGET: _always,
     **dict.fromkeys(_CUSTOM, _always),
 }
 """What is read in all namespaces, and which of it is kept."""

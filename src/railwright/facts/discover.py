@@ -11,11 +11,22 @@ from railwright.facts import cluster as objects_of
 from railwright.facts import platform
 from railwright.facts.cluster import ClusterObjects, read_objects, read_singles
 from railwright.facts.hardware import NOT_ASKED, read_hardware
-from railwright.facts.model import ClusterFacts, NodeFacts, PackageFacts, Platform, Scope, Snapshot, Unseen
+from railwright.facts.model import (
+    ClusterFacts,
+    EventFacts,
+    LogRef,
+    NodeFacts,
+    PackageFacts,
+    Platform,
+    Scope,
+    Snapshot,
+    Unseen,
+)
 from railwright.facts.nodes import node_of, pools_of
 from railwright.facts.packages import read_packages
 from railwright.facts.platform import InstallConfig
 from railwright.facts.reading import Reading, start_reading
+from railwright.facts.troubles import read_events, read_logs
 from railwright.ports import progress as events
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
@@ -23,6 +34,7 @@ from railwright.ports.node import Node
 from railwright.ports.progress import Progress
 
 _CLUSTER_STEPS = 5
+Troubles = tuple[tuple[EventFacts, ...], Mapping[LogRef, str]]
 
 
 async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progress, clock: Clock) -> Snapshot:
@@ -48,6 +60,7 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
     found = await read_objects(reading)
     progress.emit(events.Reading("cluster", 3, _CLUSTER_STEPS))
     packages = await read_packages(reading)
+    told = await _read_troubles(reading, found, scope)
     progress.emit(events.Reading("cluster", 4, _CLUSTER_STEPS))
     install = await _read_install_config(reading, is_openshift=is_openshift)
     progress.emit(events.Reading("cluster", _CLUSTER_STEPS, _CLUSTER_STEPS))
@@ -69,8 +82,16 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
         packages=packages,
         install=install,
         is_openshift=is_openshift,
+        told=told,
     )
     return Snapshot(taken_at=taken_at, cluster=facts, nodes=chosen, raw_nodes=raw)
+
+
+async def _read_troubles(reading: Reading, found: ClusterObjects, scope: Scope) -> Troubles:
+    return (
+        await read_events(reading, found.namespaces, found.pods) if scope.events else (),
+        await read_logs(reading, found.operator_pods, scope.log_limit_bytes) if scope.logs else {},
+    )
 
 
 def _is_openshift(reading: Reading, singles: dict[Ref, KubeObject]) -> bool:
@@ -114,6 +135,7 @@ def _cluster_facts(
     packages: tuple[tuple[PackageFacts, ...], str],
     install: InstallConfig,
     is_openshift: bool,
+    told: Troubles,
 ) -> ClusterFacts:
     infrastructure = singles.get(objects_of.INFRASTRUCTURE)
     networks = platform.networks_of(singles.get(objects_of.NETWORK_CONFIG), singles.get(objects_of.NETWORK_OPERATOR))
@@ -137,5 +159,7 @@ def _cluster_facts(
         pools=pools_of(found.pools, every_node),
         pods=found.pods,
         objects={**singles, **found.objects},
+        events=told[0],
+        logs=told[1],
         unseen=tuple(sorted(reading.unseen, key=lambda item: (item.what, item.why))),
     )

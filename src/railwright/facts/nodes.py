@@ -1,4 +1,4 @@
-"""Nodes, MachineConfigPools and pods, reduced from their Kubernetes objects to what matters here. Pure."""
+"""Nodes and MachineConfigPools, reduced from their Kubernetes objects to what matters here. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,19 +6,17 @@ from decimal import Decimal
 
 from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, annotations_of, dig, labels_of
-from railwright.facts.model import NodeFacts, PodFacts, PoolFacts
+from railwright.facts.model import NodeFacts, PoolFacts
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _WORKER = "node-role.kubernetes.io/worker"
 _KEEPS_OUT = frozenset({"NoSchedule", "NoExecute"})
-_NETWORKS = "k8s.v1.cni.cncf.io/networks"
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)")
 _SCALE = {
     "": 1,
     **{letter: 1000**power for power, letter in enumerate("kMGTPE", 1)},
     **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)},
 }
-_OPERATOR_RESOURCES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
 
 
 def quantity(text: object) -> int | None:
@@ -30,7 +28,7 @@ def quantity(text: object) -> int | None:
     return int(value) if value == int(value) else None
 
 
-def _extended(resources: Mapping[str, object]) -> dict[str, int]:
+def extended(resources: Mapping[str, object]) -> dict[str, int]:
     """Keep extended resources, those with a "/" in their name."""
     counts = {name: quantity(text) for name, text in resources.items() if "/" in name}
     return {name: count for name, count in counts.items() if count is not None}
@@ -54,7 +52,7 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
         labels=dict(labels),
         annotations=dict(annotations_of(obj)),
         taints=tuple(_taint(taint) for taint in taints),
-        allocatable=_extended(dig(obj, "status", "allocatable", default={})),
+        allocatable=extended(dig(obj, "status", "allocatable", default={})),
         ready=any(
             dig(condition, "type") == "Ready" and dig(condition, "status") == "True"
             for condition in dig(obj, "status", "conditions", default=())
@@ -78,50 +76,6 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
 def _taint(taint: KubeObject) -> str:
     value = dig(taint, "value", default="")
     return f"{dig(taint, 'key')}{'=' if value else ''}{value}:{dig(taint, 'effect')}"
-
-
-def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | None:
-    """Reduce a Pod; None when it holds no device of the four operators and is not in one of their namespaces."""
-    namespace = str(dig(obj, "metadata", "namespace", default=""))
-    phase = str(dig(obj, "status", "phase", default=""))
-    requests = _requests(dig(obj, "spec", default={}))
-    uses_devices = any(_OPERATOR_RESOURCES.match(name) for name in requests) and phase not in {"Succeeded", "Failed"}
-    if not uses_devices and namespace not in operator_namespaces:
-        return None
-    node = dig(obj, "spec", "nodeName", default="")
-    return PodFacts(
-        namespace=namespace,
-        name=str(dig(obj, "metadata", "name")),
-        node=NodeName(str(node)) if node else None,
-        phase=phase,
-        owner=next(
-            (
-                f"{dig(owner, 'kind')}/{dig(owner, 'name')}"
-                for owner in dig(obj, "metadata", "ownerReferences", default=())
-                if dig(owner, "controller", default=False)
-            ),
-            "",
-        ),
-        requests=requests,
-        networks=str(annotations_of(obj).get(_NETWORKS, "")),
-    )
-
-
-def _requests(spec: KubeObject) -> dict[str, int]:
-    """Add up containers; an init container needs its share before the others run, so the larger counts."""
-    running: dict[str, int] = {}
-    for container in dig(spec, "containers", default=()):
-        for name, count in _wanted(container).items():
-            running[name] = running.get(name, 0) + count
-    for container in dig(spec, "initContainers", default=()):
-        for name, count in _wanted(container).items():
-            running[name] = max(running.get(name, 0), count)
-    return running
-
-
-def _wanted(container: KubeObject) -> dict[str, int]:
-    resources = dig(container, "resources", default={})
-    return _extended({**dig(resources, "limits", default={}), **dig(resources, "requests", default={})})
 
 
 def pools_of(objects: Iterable[KubeObject], nodes: tuple[NodeFacts, ...]) -> tuple[PoolFacts, ...]:

@@ -95,6 +95,11 @@ class PodFacts:
     """What other volumes are: "ConfigMap/x", "Secret/y", "hostPath:/dev", "emptyDir"."""
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended, and holds no device any more."""
+        return self.phase in {"Succeeded", "Failed"}
+
+    @property
     def is_ready(self) -> bool:
         """Whether the kubelet calls it ready."""
         return self.conditions.get("Ready", "").startswith("True")

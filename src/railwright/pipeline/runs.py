@@ -203,7 +203,7 @@ def pods_on(nodes: tuple[NodeName, ...], prepared: Prepared) -> tuple[str, ...]:
     """Name the pods on these nodes that use GPUs or rails: they are disturbed."""
     lines = []
     for pod in prepared.snapshot.cluster.pods:
-        if pod.node in nodes and (pod.requests or pod.networks):
+        if pod.node in nodes and not pod.is_over and (pod.requests or pod.networks):
             uses = ", ".join(f"{count} {name}" for name, count in sorted(pod.requests.items()))
             lines.append(f"pod {pod.namespace}/{pod.name} on {pod.node} uses {uses or 'networks ' + pod.networks}")
     return tuple(lines)

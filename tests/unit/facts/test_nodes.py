@@ -2,7 +2,8 @@
 
 import pytest
 
-from railwright.facts.nodes import node_of, pod_of, pools_of, quantity, selects
+from railwright.facts.nodes import node_of, pools_of, quantity, selects
+from railwright.facts.pods import pod_of
 
 ROLE = "node-role.kubernetes.io/"
 
