@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog
-from railwright.core.ids import NodeName, PciAddress
+from railwright.core.ids import FabricName, NodeName, PciAddress
 from railwright.facts.model import Distance, Gpu, LinkLayer, NicPort, NodeFacts, NodeHardware
 from railwright.facts.pci import distance
 from railwright.intent.model import Fabric
-from railwright.plan.model import Plan
+from railwright.plan.model import Plan, fabric_label
 from railwright.plan.rails import by_distance
 from railwright.plan.roles import Candidate, candidates
 
@@ -51,6 +51,11 @@ class RailHere:
     def is_infiniband(self) -> bool:
         """Whether it speaks InfiniBand now."""
         return self.port.link_layer is LinkLayer.INFINIBAND
+
+
+def is_admitted(node: NodeFacts) -> bool:
+    """Whether the node carries our label of some fabric: in a roll-out the others are not done yet, and so unlike."""
+    return any(label.startswith(fabric_label(FabricName(""))) for label in node.labels)
 
 
 def rails_by_node(

@@ -131,6 +131,8 @@ class Nic:
     """Whether /dev/infiniband has the device files of it."""
     dynamic_ips: tuple[str, ...] = ()
     """Those of `ips` that DHCP gave."""
+    link_local: bool = True
+    """Whether IPv6 is on, so that there is a link-local address and a GID of it."""
 
     @property
     def is_ib(self) -> bool:
@@ -187,6 +189,8 @@ class Machine:
         "nfs",
         "ice",
     )
+    module_users: tuple[tuple[str, int], ...] = ()
+    """Reference counts of modules that are not as usual."""
     secure_boot: bool = False
     netns_is_host: bool = True
     routes_readable: bool = True

@@ -23,7 +23,7 @@ from railwright.doctor.model import (
 )
 from railwright.doctor.needs import INSIDE, objects
 from railwright.doctor.nic_policy import NAME
-from railwright.doctor.rails import RailHere
+from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
 from railwright.doctor.wanted import driver_policy, nic_driver_wanted
@@ -49,11 +49,8 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
     groups: dict[tuple[object, ...], list[NodeName]] = {}
     for name, rails in seen.rails.items():
         hardware = seen.inside[name]
-        kind = (
-            tuple(sorted(Counter(gpu.device_id for gpu in hardware.gpus).items())),
-            len(rails),
-            hardware.architecture,
-        )
+        gpus = tuple(sorted(Counter(gpu.device_id for gpu in hardware.gpus).items()))
+        kind = (gpus, len(rails), hardware.architecture, is_admitted(seen.node_by_name[name]))
         groups.setdefault(kind, []).append(name)
     evidence = [
         item for names in groups.values() if len(names) >= _MIN_GROUP for item in _differences(seen, tuple(names))

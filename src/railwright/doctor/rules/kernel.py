@@ -40,7 +40,7 @@ STACK_HELD = RuleInfo(
     severity=Severity.ERROR,
     text="The driver container unloads the running RDMA stack before it loads its own. Drivers of other makers' RDMA NICs (irdma, "
     "bnxt_re, qedr), storage over RDMA (NVMe-oF, iSER, SRP, NFS) and a nvidia_peermem that is loaded already depend on it and keep it "
-    "in place. Silent on nodes that run the container's driver already, and where the policy has the modules unloaded.",
+    "in place. Silent on nodes that run the container's driver already, and for modules without users that the policy has unloaded.",
     source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
     "driver container, environment variables (2026-07)",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
@@ -73,7 +73,7 @@ def judge_stack(seen: Seen) -> Iterator[Finding]:
             for module, names in sorted(held.items())
             for name in names
         ),
-        remedy=_free_stack(frozenset(held), nodes[0]),
+        remedy=_free_stack(frozenset(held), nodes[0], unload),
         nodes=nodes,
         severity=Severity.ERROR if driver_policy(seen) is not None else Severity.WARNING,
     )
@@ -82,21 +82,24 @@ def judge_stack(seen: Seen) -> Iterator[Finding]:
 def _holders(hardware: NodeHardware, unload: set[str]) -> set[str]:
     loaded = set(hardware.modules)
     found = loaded & _PEER
-    if "UNLOAD_STORAGE_MODULES" not in unload:
-        found |= loaded & _STORAGE
-    if "UNLOAD_THIRD_PARTY_RDMA_MODULES" not in unload:
-        found |= loaded & _OTHER_MAKERS
+    for modules, variable in ((_STORAGE, "UNLOAD_STORAGE_MODULES"), (_OTHER_MAKERS, "UNLOAD_THIRD_PARTY_RDMA_MODULES")):
+        # What the container unloads by itself is in its way all the same while somebody uses it.
+        found |= {name for name in loaded & modules if variable not in unload or hardware.modules[name]}
     return found
 
 
-def _free_stack(modules: frozenset[str], node: NodeName) -> Remedy:
+def _free_stack(modules: frozenset[str], node: NodeName, unload: set[str]) -> Remedy:
     steps: list[str] = []
     if modules & _OTHER_MAKERS:
         names = ",".join(sorted(modules & _OTHER_MAKERS))
         steps.append(
             f"Keep {names} from loading with the kernel argument module_blacklist={names} in a MachineConfig (one reboot)."
         )
-    if modules & _STORAGE:
+    if modules & _STORAGE and "UNLOAD_STORAGE_MODULES" in unload:
+        steps.append(
+            "The policy has storage modules unloaded, but they are in use: unmount what goes over RDMA first (nvme list, mount)."
+        )
+    elif modules & _STORAGE:
         steps.append(
             "Where nothing is mounted over RDMA, set UNLOAD_STORAGE_MODULES=true in the NicClusterPolicy, never in the DaemonSet."
         )
@@ -108,7 +111,10 @@ def _free_stack(modules: frozenset[str], node: NodeName) -> Remedy:
     patch = f"""oc patch nicclusterpolicy.mellanox.com {NAME} --type json -p '[{{"op":"add","path":"/spec/ofedDriver/env/-","value":{{"name":"{variable}","value":"true"}}}}]'"""
     return Remedy(
         " ".join(steps),
-        (on_host(node, "lsmod | grep -E 'ib_core|rdma_cm|ib_uverbs'"), *((patch,) if modules - _PEER else ())),
+        (
+            on_host(node, 'lsmod | grep -E "ib_core|rdma_cm|ib_uverbs"'),
+            *((patch,) if modules - _PEER and variable not in unload else ()),
+        ),
         risk=Risk.REBOOT if modules & _OTHER_MAKERS else Risk.DRIVER_RELOAD,
         disrupts="every ConnectX port of the node, and storage that is mounted through these modules",
     )

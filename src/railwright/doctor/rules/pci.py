@@ -17,7 +17,7 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import INSIDE
-from railwright.doctor.rails import RailHere
+from railwright.doctor.rails import RailHere, nearest_gpu
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
 from railwright.facts.model import Distance, Gpu, NodeHardware
@@ -296,7 +296,7 @@ def judge_distance(seen: Seen) -> Iterator[Finding]:
             continue
         beyond = [rail for rail in rails if rail.distance is not None and rail.distance.rank > Distance.PXB.rank]
         target = virtual if hardware.processor.under_hypervisor else far
-        target += ((name, rail) for rail in beyond)
+        target += ((name, rail) for rail in beyond or _misplaced(name, rails, hardware))
     if far:
         yield conclude(
             RAIL_FAR_FROM_GPU,
@@ -322,6 +322,23 @@ def judge_distance(seen: Seen) -> Iterator[Finding]:
             nodes=(name for name, _ in virtual),
             severity=Severity.INFO,
         )
+
+
+def _misplaced(name: NodeName, rails: tuple[RailHere, ...], hardware: NodeHardware) -> Iterator[RailHere]:
+    """NICs like the rails', beside no GPU, on a node where just as many GPUs have no NIC."""
+    used = {rail.port.pci for rail in rails}
+    busy = {item.pci for item in hardware.carried}
+    like = {rail.port.device_id for rail in rails}
+    spare = [
+        port
+        for port in hardware.ports
+        if port.device_id in like and port.parent is None and port.pci not in used | busy and port.rdma is not None
+    ]
+    if not spare or len(rails) + len(spare) != len(hardware.gpus):
+        return
+    for port in spare:
+        apart, gpu = nearest_gpu(hardware, port) or (None, None)
+        yield RailHere(name, len(rails), "spare NIC", port, gpu, apart)
 
 
 def _distances(rails: Iterable[tuple[NodeName, RailHere]]) -> Iterator[Evidence]:

@@ -18,7 +18,7 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import INSIDE, objects
-from railwright.doctor.rails import RailHere
+from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
 from railwright.doctor.wanted import rdma_wanted
@@ -89,17 +89,19 @@ MTU_DIFFERS = RuleInfo(
 
 def judge_mtu(seen: Seen) -> Iterator[Finding]:
     """Compare each rail's MTU with its peers'."""
-    sizes: dict[tuple[str, int], Counter[int]] = {}
-    for rails in seen.rails.values():
+    sizes: dict[tuple[str, int, bool], Counter[int]] = {}
+    admitted = {name: is_admitted(seen.node_by_name[name]) for name in seen.rails}
+    for name, rails in seen.rails.items():
         for rail in rails:
             if rail.port.mtu_bytes:
-                sizes.setdefault((rail.port.link_layer, rail.index), Counter())[rail.port.mtu_bytes] += 1
+                key = (rail.port.link_layer, rail.index, admitted[name])
+                sizes.setdefault(key, Counter())[rail.port.mtu_bytes] += 1
     usual = {key: _usual(counts) for key, counts in sizes.items() if len(counts) > 1}
     odd = [
         on_node(name, f"{rail.name} {rail.where} MTU", f"{rail.port.mtu_bytes}, on most nodes {usual[key]}")
         for name, rails in seen.rails.items()
         for rail in rails
-        if (key := (rail.port.link_layer, rail.index)) in usual
+        if (key := (rail.port.link_layer, rail.index, admitted[name])) in usual
         and rail.port.mtu_bytes
         and rail.port.mtu_bytes != usual[key]
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from railwright.simulator.faults import cluster, uplinks
+from railwright.simulator.faults import cluster, inside, uplinks
 from railwright.simulator.faults.cluster import trouble
 from railwright.simulator.worlds.model import Draft
 
@@ -67,4 +67,81 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pool-paused", "the worker pool is paused", "OpenShift worlds with irdma; nodes-prepared", cluster.pool_paused
     ),
+    Fault(
+        "acs-redirect", "ACS sends GPU-NIC traffic up to the root complex", "Intel and AMD; doctor", inside.acs_redirect
+    ),
+    Fault(
+        "config-unreadable",
+        "PCI config space of bridges can't be read",
+        "doctor says UNKNOWN",
+        inside.config_unreadable,
+    ),
+    Fault("iommu-translates", "the IOMMU translates: no iommu=pt", "Intel and AMD; doctor", inside.iommu_translates),
+    Fault("pcie-half-width", "one NIC came up with 8 of 16 lanes", "every world; doctor", inside.half_width),
+    Fault("gpu-half-width", "one GPU came up with 8 of 16 lanes", "every world; doctor", inside.narrow_gpu),
+    Fault("nic-wrong-slot", "one NIC is not below its GPU's switch", "Intel and AMD; doctor", inside.nic_in_wrong_slot),
+    Fault(
+        "relaxed-ordering-off", "the BIOS left relaxed ordering off", "every world; doctor", inside.weak_ordering_off
+    ),
+    Fault(
+        "storage-over-rdma",
+        "NVMe-oF and NFS over RDMA hold the RDMA stack",
+        "DOCA driver; nic-driver-ready",
+        inside.storage_over_rdma,
+    ),
+    Fault(
+        "gdrdrv-loaded",
+        "gdrdrv keeps the old GPU driver in use",
+        "every method; gpu-driver-ready",
+        inside.gdrdrv_in_use,
+    ),
+    Fault(
+        "proprietary-gpu-driver",
+        "nodes bring the proprietary GPU driver along",
+        "every world; doctor",
+        inside.settings(gpu_driver="proprietary 550.144.03"),
+    ),
+    Fault("peermem-refused", "nvidia_peermem does not load", "peermem; doctor", inside.settings(peermem_loads=False)),
+    Fault("realtime-kernel", "GPU nodes run a real-time kernel", "driver containers; doctor", inside.realtime_kernel),
+    Fault(
+        "stale-driver-build",
+        "nodes keep a driver build of the kernel before",
+        "DOCA driver; doctor",
+        inside.kernel_upgraded_under_builds,
+    ),
+    Fault(
+        "rdma-stack-absent", "half of the RDMA modules are not loaded", "every method; doctor", inside.rdma_stack_absent
+    ),
+    Fault("memlock-64k", "containers may lock 64 KiB", "every method; doctor", inside.settings(memlock="64")),
+    Fault("second-sm", "another subnet manager rules one node", "h200-ib; doctor", inside.last_node_rails(sm_lid=77)),
+    Fault(
+        "sm-without-virt",
+        "the subnet manager gives VFs no LID",
+        "h200-ib, sriov; doctor",
+        inside.every_rail(vf_lid=65535),
+    ),
+    Fault(
+        "rail-half-rate", "one rail's link is at half its rate", "every world; doctor", inside.one_rail(rate_gbps=200)
+    ),
+    Fault("link-flaps", "one rail loses its link now and then", "every world; doctor", inside.link_flaps),
+    Fault("packets-lost", "the fabric drops RDMA packets under load", "Ethernet worlds; doctor", inside.packets_lost),
+    Fault("mtu-unlike", "one rail of one node has another MTU", "every world; doctor", inside.one_rail(mtu=9000)),
+    Fault("one-subnet", "all rails of a node are in one subnet", "Ethernet worlds; doctor", inside.rails_in_one_subnet),
+    Fault("cables-swapped", "two rails of one node are swapped", "Ethernet worlds; doctor", inside.cables_swapped),
+    Fault(
+        "wrong-traffic-class",
+        "RDMA is forced into a priority without flow control",
+        "Ethernet worlds; doctor",
+        inside.every_rail(traffic_class=160),
+    ),
+    Fault("qos-unlike", "one rail has no flow control", "Ethernet worlds; doctor", inside.one_rail(pfc_priorities=())),
+    Fault("limited-partition", "ports are limited members", "h200-ib; doctor", inside.every_rail(pkeys=(0x7FFF,))),
+    Fault(
+        "no-ipv6",
+        "rails have no link-local address, so no GID",
+        "Ethernet worlds; doctor",
+        inside.every_rail(link_local=False),
+    ),
+    Fault("renamed-by-pod", "a rail came back from a pod as net1", "every world; doctor", inside.left_in_pod_name),
+    Fault("odd-node", "one node has older firmware and BIOS", "every world; doctor", inside.odd_node),
 )

@@ -93,7 +93,8 @@ def gids(machine: Machine) -> list[str]:
             lines.append(f"{nic.rdma}\t1\t0\tIB/RoCE v1\t\tfe80:0000:0000:0000:{guid(nic)}")
             continue
         index = 0
-        for gid in (link_local(nic.mac), *(mapped(address) for address in nic.ips)):
+        local = (link_local(nic.mac),) if nic.link_local else ()
+        for gid in (*local, *(mapped(address) for address in nic.ips)):
             for kind in ("IB/RoCE v1", "RoCE v2"):
                 lines.append(f"{nic.rdma}\t1\t{index}\t{kind}\t{nic.netdev}\t{gid}")
                 index += 1

@@ -54,7 +54,8 @@ def loaded(machine: Machine, running: Running) -> set[str]:
 
 def modules(machine: Machine, running: Running) -> list[str]:
     """Print the `modules` section."""
-    return [f"{name} 1000 {_USERS.get(name, 0)} - Live 0x0000000000000000" for name in sorted(loaded(machine, running))]
+    users = {**_USERS, **dict(machine.module_users)}
+    return [f"{name} 1000 {users.get(name, 0)} - Live 0x0000000000000000" for name in sorted(loaded(machine, running))]
 
 
 def nvidia_version(running: Running) -> list[str]:
