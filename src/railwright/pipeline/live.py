@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railwright.apply.retry import retried
-from railwright.core.errors import KindNotServed, NotFound, PermissionMissing
+from railwright.core.errors import KindNotServed, NotCollected, NotFound, PermissionMissing
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
@@ -35,7 +35,7 @@ async def read_live(cluster: Cluster, clock: Clock, refs: Iterable[Ref]) -> Live
                 found = [await _read_one(cluster, clock, ref) for ref in sorted(group)]
             else:
                 found = list(await _read_list(cluster, clock, Selection(kind, namespace)))
-        except PermissionMissing as error:
+        except (PermissionMissing, NotCollected) as error:
             problems.append(error.message)
             continue
         objects |= {ref_of(obj): obj for obj in found if obj is not None and ref_of(obj) in group}

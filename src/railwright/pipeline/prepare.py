@@ -8,7 +8,7 @@ from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
 from railwright.changes.model import Changes
-from railwright.core.errors import PermissionMissing
+from railwright.core.errors import NotCollected, PermissionMissing
 from railwright.core.ids import FabricName
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
@@ -69,7 +69,7 @@ async def read_ledger(world: World) -> tuple[Ledger, str]:
     """Read the ledger; where it may not be read, an empty one, and why."""
     try:
         return await LedgerStore(world.cluster, world.clock).load(), ""
-    except PermissionMissing as error:
+    except (PermissionMissing, NotCollected) as error:
         return Ledger(), f"the ledger is not readable: {error.message}"
 
 
