@@ -6,9 +6,12 @@ from dataclasses import replace
 from railwright.catalog.model import Catalog
 from railwright.core.ids import RuleId
 from railwright.doctor.causes import by_cause
-from railwright.doctor.model import Diagnosis, Finding, Rule, Unknown
+from railwright.doctor.model import Diagnosis, Finding, Rule, RuleInfo, Unknown
 from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen
+from railwright.doctor.text.logs import judge_spoken, spoken
+from railwright.doctor.text.model import TextRule
+from railwright.doctor.text.table import TEXT_RULES
 from railwright.facts.model import Snapshot
 from railwright.plan.model import Plan
 
@@ -21,6 +24,7 @@ def diagnose(
     only: Collection[RuleId] = (),
     skip: Collection[RuleId] = (),
     rules: tuple[Rule, ...] = RULES,
+    words: tuple[TextRule, ...] = TEXT_RULES,
 ) -> Diagnosis:
     """
     Say what is wrong, why, and what to do.
@@ -29,9 +33,26 @@ def diagnose(
         plan: what is wanted; None judges what is there by itself.
         only: ask only these rules; empty asks all.
         skip: leave these out.
+        words: rules on the logs and events that the snapshot keeps; without any they are not asked.
     """
-    asked = tuple(rule for rule in rules if (not only or rule.info.name in only) and rule.info.name not in skip)
-    return ask(asked, Seen(snapshot, catalog, plan))
+
+    def is_asked(info: RuleInfo) -> bool:
+        return (not only or info.name in only) and info.name not in skip
+
+    seen = Seen(snapshot, catalog, plan)
+    answered = ask((rule for rule in rules if is_asked(rule.info)), seen)
+    asked = tuple(rule for rule in words if is_asked(rule.info))
+    texts = spoken(seen) if asked else ()
+    if not texts:
+        unheard = tuple(_unheard(rule.info.name) for rule in asked if rule.info.name in only)
+        return replace(answered, unknown=(*answered.unknown, *unheard))
+    found, passed = judge_spoken(texts, asked)
+    return ordered((*answered.findings, *found), answered.unknown, (*answered.passed, *passed))
+
+
+def _unheard(rule: RuleId) -> Unknown:
+    how = "run it with rights to read logs and events, or pipe a log into railwright doctor --log -"
+    return Unknown(rule, "logs and events", "none were read", how)
 
 
 def ask(rules: Iterable[Rule], seen: Seen) -> Diagnosis:
