@@ -4,10 +4,12 @@ The Cluster port over a real API server, by its HTTP interface.
 Not here: how to connect and log in (`transport.py`, `kubeconfig.py`), what refusals mean (`answers.py`).
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from railwright.adapters.brief import decode_brief, has_brief_form
 from railwright.adapters.execution import execute
 from railwright.adapters.failures import understood
 from railwright.adapters.serving import Serving, object_path
@@ -21,6 +23,7 @@ PAGE_SIZE = 500
 """kubectl's page size: what is in memory at once stays small, and etcd is read in short steps."""
 VERSION_LIMIT_S = 15.0
 """It costs the API server nothing: one that does not say it by then does not answer at all."""
+_Page = tuple[list[KubeObject], str]
 STRICT = ("fieldValidation", "Strict")
 
 
@@ -62,20 +65,41 @@ class LiveCluster:
     async def list(self, selection: Selection) -> AsyncIterator[KubeObject]:
         """Read objects, a page at a time."""
         served = await self._serving.find(selection.kind)
-        path, what = object_path(served, selection.namespace), f"list {selection.kind}"
-        token = ""
-        while True:
-            params = [*_selectors(selection), ("limit", str(PAGE_SIZE))]
-            if token:
-                params.append(("continue", token))
-            page = await self._transport.json(Request("GET", path, what, tuple(params)))
+        path = object_path(served, selection.namespace)
+        items, token = await self._page(selection, path, "")
+        coming = self._coming(selection, path, token)
+        try:
+            while True:
+                for item in items:
+                    yield item
+                if coming is None:
+                    return
+                items, token = await coming
+                coming = self._coming(selection, path, token)
+        finally:
+            if coming is not None:
+                coming.cancel()
+
+    def _coming(self, selection: Selection, path: str, token: str) -> asyncio.Task[_Page] | None:
+        """Ask for the page that follows while this one is worked on; None after the last."""
+        return asyncio.ensure_future(self._page(selection, path, token)) if token else None
+
+    async def _page(self, selection: Selection, path: str, token: str) -> _Page:
+        """Read one page: its objects, and the token of the page that follows ("" after the last)."""
+        what = f"list {selection.kind}"
+        params = [*_selectors(selection), ("limit", str(PAGE_SIZE))]
+        if token:
+            params.append(("continue", token))
+        request = Request("GET", path, what, tuple(params))
+        if selection.brief and has_brief_form(selection.kind):
+            content = await self._transport.content(request)
             with understood(what, self._transport.server):
-                items = [_whole(item, selection.kind) for item in page.get("items") or ()]
-                token = str(dig(page, "metadata", "continue", default=""))
-            for item in items:
-                yield item
-            if not token:
-                return
+                brief, token = decode_brief(selection.kind, content)
+                return [_whole(item, selection.kind) for item in brief], token
+        page = await self._transport.json(request)
+        with understood(what, self._transport.server):
+            items = [_whole(item, selection.kind) for item in page.get("items") or ()]
+            return items, str(dig(page, "metadata", "continue", default=""))
 
     @asynccontextmanager
     async def watch(self, selections: Sequence[Selection]) -> AsyncIterator[Watch]:

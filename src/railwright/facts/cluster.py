@@ -74,7 +74,6 @@ class ClusterObjects:
     """Objects that matter, and pods that matter."""
 
     objects: Mapping[Ref, KubeObject]
-    pools: tuple[KubeObject, ...]
     pods: tuple[PodFacts, ...]
     namespaces: frozenset[str]
     """Where the operators live."""
@@ -91,41 +90,49 @@ async def read_singles(reading: Reading) -> dict[Ref, KubeObject]:
     return {ref: obj for ref, obj in zip(SINGLES, found, strict=True) if obj is not None}
 
 
-async def read_objects(reading: Reading) -> ClusterObjects:
-    """Read everything else: first what says where operators are, then what lives in their namespaces."""
+def _keeper(
+    objects: dict[Ref, KubeObject], kind: Kind, matters: Callable[[KubeObject], bool]
+) -> Callable[[KubeObject], None]:
+    def take(obj: KubeObject) -> None:
+        if matters(obj):
+            typed = {"apiVersion": kind.api_version, "kind": kind.kind, **obj}
+            objects[ref_of(typed)] = typed
+
+    return take
+
+
+async def read_everywhere(reading: Reading) -> tuple[dict[Ref, KubeObject], tuple[KubeObject, ...]]:
+    """Read what says where operators are and what they were told; and the MachineConfigPools."""
     objects: dict[Ref, KubeObject] = {}
     pools: list[KubeObject] = []
-
-    def keep(kind: Kind, matters: Callable[[KubeObject], bool]) -> Callable[[KubeObject], None]:
-        def take(obj: KubeObject) -> None:
-            if matters(obj):
-                typed = {"apiVersion": kind.api_version, "kind": kind.kind, **obj}
-                objects[ref_of(typed)] = typed
-
-        return take
-
     await together(
         [
-            *(reading.each(Selection(kind), keep(kind, matters)) for kind, matters in _EVERYWHERE.items()),
+            *(reading.each(Selection(kind), _keeper(objects, kind, matters)) for kind, matters in _EVERYWHERE.items()),
             reading.each(Selection(kinds.MACHINE_CONFIG_POOL), pools.append),
-            reading.each(LEDGER, keep(kinds.CONFIG_MAP, _always)),
+            reading.each(LEDGER, _keeper(objects, kinds.CONFIG_MAP, _always)),
         ]
     )
+    return objects, tuple(pools)
+
+
+async def read_namespaces(reading: Reading, known: Mapping[Ref, KubeObject]) -> ClusterObjects:
+    """Read what lives in the operators' namespaces, and every pod that matters; adds to what is `known`."""
+    objects = dict(known)
     namespaces = operator_namespaces(objects)
     present = {ref.name for ref in objects if ref.kind == kinds.NAMESPACE}
     pods: list[PodFacts] = []
     await together(
         [
+            reading.each(Selection(kinds.POD, brief=True), lambda obj: _take_pod(obj, namespaces, pods)),
             *(
-                reading.each(Selection(kind, namespace=namespace), keep(kind, matters))
+                reading.each(Selection(kind, namespace=namespace), _keeper(objects, kind, matters))
                 for namespace in sorted(namespaces & present if present else namespaces)
                 for kind, matters in _IN_OPERATOR_NAMESPACES.items()
             ),
-            reading.each(Selection(kinds.POD), lambda obj: _take_pod(obj, namespaces, pods)),
         ]
     )
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
-    return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pools), tuple(pods), namespaces)
+    return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pods), namespaces)
 
 
 def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, Ref
 from railwright.facts import cluster as objects_of
 from railwright.facts import platform
-from railwright.facts.cluster import ClusterObjects, read_objects, read_singles
+from railwright.facts.cluster import ClusterObjects, read_everywhere, read_namespaces, read_singles
 from railwright.facts.hardware import NOT_ASKED, read_hardware
 from railwright.facts.model import (
     ClusterFacts,
@@ -18,6 +18,7 @@ from railwright.facts.model import (
     NodeFacts,
     PackageFacts,
     Platform,
+    PoolFacts,
     Scope,
     Snapshot,
     Unseen,
@@ -25,7 +26,7 @@ from railwright.facts.model import (
 from railwright.facts.nodes import node_of, pools_of
 from railwright.facts.packages import read_packages
 from railwright.facts.platform import InstallConfig
-from railwright.facts.reading import Reading, start_reading
+from railwright.facts.reading import Reading, both, start_reading
 from railwright.facts.troubles import read_events, read_logs
 from railwright.ports import progress as events
 from railwright.ports.clock import Clock
@@ -55,9 +56,11 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
     progress.emit(events.Reading("cluster", 1, _CLUSTER_STEPS))
     singles = await read_singles(reading)
     is_openshift = _is_openshift(reading, singles)
-    every_node = await _read_nodes(reading, has_worker_label=is_openshift)
+    everywhere, pools = await read_everywhere(reading)
     progress.emit(events.Reading("cluster", 2, _CLUSTER_STEPS))
-    found = await read_objects(reading)
+    every_node, found = await both(
+        _read_nodes(reading, has_worker_label=is_openshift), read_namespaces(reading, everywhere)
+    )
     progress.emit(events.Reading("cluster", 3, _CLUSTER_STEPS))
     packages = await read_packages(reading)
     told = await _read_troubles(reading, found, scope)
@@ -79,6 +82,7 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
         every_node=every_node,
         nodes=chosen,
         found=found,
+        pools=pools_of(pools, every_node),
         packages=packages,
         install=install,
         is_openshift=is_openshift,
@@ -104,7 +108,9 @@ def _is_openshift(reading: Reading, singles: dict[Ref, KubeObject]) -> bool:
 
 async def _read_nodes(reading: Reading, *, has_worker_label: bool) -> tuple[NodeFacts, ...]:
     found: list[NodeFacts] = []
-    await reading.each(Selection(kinds.NODE), lambda obj: found.append(node_of(obj, has_worker_label=has_worker_label)))
+    await reading.each(
+        Selection(kinds.NODE, brief=True), lambda obj: found.append(node_of(obj, has_worker_label=has_worker_label))
+    )
     return tuple(sorted(found, key=lambda facts: facts.name))
 
 
@@ -132,6 +138,7 @@ def _cluster_facts(
     every_node: tuple[NodeFacts, ...],
     nodes: tuple[NodeFacts, ...],
     found: ClusterObjects,
+    pools: tuple[PoolFacts, ...],
     packages: tuple[tuple[PackageFacts, ...], str],
     install: InstallConfig,
     is_openshift: bool,
@@ -156,7 +163,7 @@ def _cluster_facts(
         served_kinds=reading.served or (),
         packages=packages[0],
         packages_problem=packages[1],
-        pools=pools_of(found.pools, every_node),
+        pools=pools,
         pods=found.pods,
         objects={**singles, **found.objects},
         events=told[0],

@@ -16,6 +16,7 @@ from railwright.facts.model import Unseen
 from railwright.ports.cluster import Cluster, Selection, ServedKind
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _PARALLEL_READS = 8
 """Enough to hide a round trip of 50 ms over some forty reads; few enough for a busy API server."""
@@ -29,6 +30,13 @@ async def together(work: Iterable[Awaitable[T]]) -> list[T]:
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """Wait for two; the first error stops the other and is raised as it is."""
+    one, other = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    await together((one, other))
+    return one.result(), other.result()
 
 
 @dataclass

@@ -24,12 +24,22 @@ class ServedKind:
 
 @dataclass(frozen=True)
 class Selection:
-    """Objects of one kind: in one namespace ("" for all), with labels ("a=b,c" as on a command line), or one by name."""
+    """
+    Objects of one kind.
+
+    Attributes:
+        namespace: only in this one; "" for all.
+        name: only this one; "" for all.
+        labels: "a=b,c", as on a command line.
+        brief: nodes and pods may come without what only fills memory (images of nodes, probes, managed fields); for
+            lists, which are only read.
+    """
 
     kind: Kind
     namespace: str = ""
     name: str = ""
     labels: str = ""
+    brief: bool = False
 
 
 @dataclass(frozen=True)
