@@ -21,13 +21,14 @@ from railwright.pipeline.before_us import choices_to_keep
 from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
-from railwright.pipeline.prepare import prepare
+from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.refusals import not_confirmed, refused
-from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question
+from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.undo_order import undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.unwanted import removal_question, unwanted
 from railwright.plan.model import VERIFIED, Plan, Refusal
+from railwright.plan.turns import Turn
 from railwright.ports.approval import Approval
 from railwright.ports.progress import Note, Progress, StageEnded, StageStarted
 from railwright.ports.world import World
@@ -132,14 +133,18 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
     runs = runs_of(prepared.plan, until)
     done = 0
     while done < len(runs):
-        if not fresh:
-            prepared = await prepare(job.world, job.intents, job.catalog, job.progress)
+        turn = turn_of(runs[done], prepared.plan)
+        if not fresh or turn != prepared.turn:
+            prepared = await _prepared_again(job, prepared, turn, fresh=fresh)
             _name_refused_nodes(job, prepared.plan)
             if prepared.plan.is_refused:
                 job.refusals = prepared.plan.refusals
                 return
             if all(run.batch is None for run in runs[:done]):
                 runs = runs_of(prepared.plan, until)
+                fresh = True
+                if turn_of(runs[done], prepared.plan) != turn:
+                    continue
         run = runs[done]
         record = _stopped(job, run, prepared.plan) or _skipped(job, run, prepared.plan)
         if record is None:
@@ -152,6 +157,13 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
         done += 1
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
     _name_late_nodes(job, prepared.plan, runs)
+
+
+async def _prepared_again(job: _Job, last: Prepared, turn: Turn | None, *, fresh: bool) -> Prepared:
+    """Plan for a turn: with facts read anew, or with those that are fresh still."""
+    if fresh:
+        return await prepare_from(job.world, last.snapshot, last.intents, last.ledger, job.catalog, turn)
+    return await prepare(job.world, job.intents, job.catalog, job.progress, turn)
 
 
 async def _note(job: _Job, run: Run, record: StageRecord, plan: Plan) -> None:

@@ -15,9 +15,10 @@ from railwright.changes.tree import patched
 from railwright.core import kinds
 from railwright.core.ids import FabricName
 from railwright.core.objects import KubeObject, Ref
-from railwright.facts.model import Snapshot
+from railwright.facts.model import NodeFacts, Snapshot
 from railwright.intent.model import Intent
 from railwright.plan.model import Decision, Plan
+from railwright.plan.turns import OPERANDS
 
 SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG, kinds.NV_IPAM_IP_POOL})
 """Kinds of ours that plan must see: the version that is installed, and what nodes and pods were given already."""
@@ -35,7 +36,19 @@ def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
             del objects[ref]
         elif ledger.entries[ref].fields and not ledger.entries[ref].created:
             objects[ref] = _restored(ref, objects[ref], ledger)
-    return replace(snapshot, cluster=replace(snapshot.cluster, objects=objects))
+    nodes = tuple(_without_hold(node, ledger) for node in snapshot.nodes)
+    return replace(snapshot, cluster=replace(snapshot.cluster, objects=objects), nodes=nodes)
+
+
+def _without_hold(node: NodeFacts, ledger: Ledger) -> NodeFacts:
+    """Leave out the label by which we keep the GPU Operator off a node: what is left is somebody else's."""
+    entry = ledger.entries.get(Ref(kinds.NODE, "", node.name))
+    held = entry is not None and any(
+        item.path[-1] == OPERANDS and item.ours == node.labels.get(OPERANDS) for item in entry.fields
+    )
+    if not held:
+        return node
+    return replace(node, labels={key: value for key, value in node.labels.items() if key != OPERANDS})
 
 
 def _restored(ref: Ref, live: KubeObject, ledger: Ledger) -> KubeObject:

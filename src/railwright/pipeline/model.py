@@ -13,6 +13,7 @@ from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
 from railwright.manifests.model import Manifests
 from railwright.plan.model import Plan, PlanWarning, Refusal
+from railwright.plan.turns import Turn
 
 _EXIT_CODES = {Verdict.FAIL: 4, Verdict.PROGRESSING: 4, Verdict.UNKNOWN: 6}
 
@@ -30,6 +31,7 @@ class Prepared:
     Attributes:
         intents: what was planned: the given ones, and those of other fabrics that the ledger knows.
         problems: what could not be read, one line each; the plan was made without it.
+        turn: how far the batches have come in `manifests` and `changes`; None: they are those of the whole plan.
     """
 
     intents: tuple[Intent, ...]
@@ -39,6 +41,7 @@ class Prepared:
     changes: Changes
     ledger: Ledger
     problems: tuple[str, ...] = ()
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True)

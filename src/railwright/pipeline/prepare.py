@@ -20,49 +20,65 @@ from railwright.pipeline.before_us import before_us, in_order, kept_decisions, w
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared
 from railwright.plan.plan import plan
+from railwright.plan.turns import Turn, at_turn
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 
 
-async def prepare(world: World, intents: tuple[Intent, ...], catalog: Catalog, progress: Progress) -> Prepared:
+async def prepare(
+    world: World, intents: tuple[Intent, ...], catalog: Catalog, progress: Progress, turn: Turn | None = None
+) -> Prepared:
     """
     Decide what would be done, and compare it with the cluster.
 
     Fabrics that were applied earlier are planned along, from the ledger: what they share with the given ones is
     composed anew, never overwritten.
 
+    Args:
+        turn: how far the batches have come; None for the plan as a whole.
+
     Raises:
         IntentError: the ledger holds a fabric that this version cannot read.
     """
     ledger, problem = await read_ledger(world)
     together = in_order((*intents, *earlier_intents(ledger, without=tuple(item.name for item in intents))), ledger)
-    prepared = await prepare_exactly(world, together, ledger, catalog, progress)
+    prepared = await prepare_exactly(world, together, ledger, catalog, progress, turn)
     if not problem:
         return prepared
     return replace(prepared, problems=(problem, *prepared.problems))
 
 
 async def prepare_exactly(
-    world: World, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog, progress: Progress
+    world: World,
+    intents: tuple[Intent, ...],
+    ledger: Ledger,
+    catalog: Catalog,
+    progress: Progress,
+    turn: Turn | None = None,
 ) -> Prepared:
     """Do the same for exactly these intents, whatever else the ledger knows."""
     snapshot = await discover(world.cluster, world.node, Scope(), progress, world.clock)
-    return await prepare_from(world, snapshot, intents, ledger, catalog)
+    return await prepare_from(world, snapshot, intents, ledger, catalog, turn)
 
 
 async def prepare_from(
-    world: World, snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog
+    world: World,
+    snapshot: Snapshot,
+    intents: tuple[Intent, ...],
+    ledger: Ledger,
+    catalog: Catalog,
+    turn: Turn | None = None,
 ) -> Prepared:
     """Do the same with facts that were read already; without intents nothing is wanted."""
     decided = plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
     decided = replace(decided, decisions=(*decided.decisions, *kept_decisions(intents, ledger)))
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.
-        return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger)
-    manifests = render(decided)
+        return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger, turn=turn)
+    manifests = render(at_turn(decided, turn))
     live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
     changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
-    return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems)
+    return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems, turn)
 
 
 async def read_ledger(world: World) -> tuple[Ledger, str]:

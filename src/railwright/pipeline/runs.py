@@ -14,8 +14,20 @@ from railwright.core.ids import NodeName, StageName
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.pipeline.model import Prepared
-from railwright.plan.model import NIC_DRIVER_READY, Batch, Expectation, MachineShare, OperatorShare, Plan, StagePlan
+from railwright.plan.model import (
+    GPU_DRIVER_READY,
+    NIC_DRIVER_READY,
+    Batch,
+    Expectation,
+    MachineShare,
+    OperatorShare,
+    Plan,
+    StagePlan,
+)
+from railwright.plan.turns import OPERANDS, Turn
 from railwright.ports.approval import Question
+
+_ADMISSION = "railwright.dev/"
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,17 @@ def nodes_of(run: Run, plan: Plan) -> tuple[NodeName, ...]:
     return in_pools or plan.admitted
 
 
+def turn_of(run: Run, plan: Plan) -> Turn | None:
+    """Say how far the batches have come in a run; None when it is no batch's."""
+    if run.batch is None:
+        return None
+    reached = frozenset((*run.batch.nodes, *run.earlier))
+    order = [stage.name for stage in plan.stages]
+    # The canaries are first of all: nothing of the GPU Operator is there yet that they would have to wait for.
+    may_have_gpu_driver = not run.earlier or GPU_DRIVER_READY in order[: order.index(run.stage) + 1]
+    return Turn(admitted=reached, released=reached if may_have_gpu_driver else frozenset(run.earlier))
+
+
 def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: bool) -> StageChanges:
     """Collect what apply needs for one run."""
     plan = prepared.plan
@@ -101,11 +124,10 @@ def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: boo
 
 
 def _is_for(change: Change, run: Run, reached: set[NodeName]) -> bool:
-    """Labels of a node are written with its batch; what holds nodes back (not admitted ones) with the first run."""
+    """Nodes are admitted with their batch; what keeps the GPU Operator off others is written with the first run."""
     if change.node is None or run.batch is None or change.node in reached:
         return True
-    labels = change.desired.get("metadata", {}).get("labels", {})
-    return not any(key.startswith("railwright.dev/") for key in labels)
+    return _writes(change) and not any(field.path[-1].startswith(_ADMISSION) for field in change.fields)
 
 
 def _concerns(expectation: Expectation, run: Run, reached: set[NodeName]) -> bool:
@@ -161,8 +183,19 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
         nodes=nodes,
         expected_s=stage.expected_s,
-        details=pods_on(nodes, prepared),
+        details=(*_held_text(changes), *pods_on(nodes, prepared)),
     )
+
+
+def _held_text(changes: StageChanges) -> tuple[str, ...]:
+    """Say which nodes the GPU Operator is kept off."""
+    held = [
+        change.node
+        for change in changes.changes
+        if change.node is not None
+        and any(field.path[-1] == OPERANDS and field.new == "false" for field in change.fields)
+    ]
+    return (f"keeps the GPU Operator off {', '.join(held)} ({OPERANDS}=false)",) if held else ()
 
 
 def _risk_of(run: Run, stage: StagePlan, plan: Plan) -> Risk:
@@ -182,7 +215,7 @@ def _reached(changes: StageChanges, plan: Plan) -> tuple[NodeName, ...]:
     if not any(_writes(change) and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
         return changes.nodes
     reached = {node for reach in plan.reaches if "ClusterPolicy" in reach.what for node in reach.nodes}
-    return tuple(sorted({*changes.nodes, *reached}))
+    return tuple(sorted({*changes.nodes, *(reached - set(plan.without_gpu_operands))}))
 
 
 def take_over_question(run: Run, changes: StageChanges) -> Question | None:

@@ -25,8 +25,8 @@ from railwright.plan.nodes import connectx_ports
 from railwright.plan.notes import Notes
 from railwright.plan.operands import nic_policy
 from railwright.plan.reached import selects
+from railwright.plan.turns import OPERANDS
 
-OPERANDS = "nvidia.com/gpu.deploy.operands"
 _GPU_RUNS = "nvidia.com/gpu.deploy.driver"
 _LARGEST_BATCH_SHARE = 4
 
@@ -108,6 +108,8 @@ def label_shares(
     first = FabricName(fabrics[0].settings.name)
     for item in sorted(snapshot.nodes, key=lambda node: node.name):
         outside = item.name not in admitted and _may_have_gpus(item) and not _was_admitted(item, fabrics)
+        if outside and OPERANDS in item.labels:
+            continue
         if outside and not _gpu_operands_run(item):
             shares.append(NodeLabelShare(item.name, {OPERANDS: "false"}, first, held_back=True))
         elif outside:
@@ -117,6 +119,37 @@ def label_shares(
                 item.name,
             )
     return tuple(shares)
+
+
+def without_gpu_operands(
+    snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], gpu: GpuPolicyShare | None
+) -> tuple[NodeName, ...]:
+    """
+    Name admitted nodes to which the GPU Operator has not come, so that it can be kept off until their batch's turn.
+
+    A policy that is there already has come to every node; a node whose label somebody set is theirs to decide on.
+    """
+    if gpu is None or gpu.adopted:
+        return ()
+    admitted = {node for fabric in fabrics for node in fabric.hardware}
+    return tuple(
+        node.name
+        for node in sorted(snapshot.nodes, key=lambda item: item.name)
+        if node.name in admitted and OPERANDS not in node.labels and not _gpu_operands_run(node)
+    )
+
+
+def check_operands(node: NodeFacts, notes: Notes) -> None:
+    """Refuse a node from which somebody keeps the GPU Operator off: no driver would ever come."""
+    if node.labels.get(OPERANDS) == "false":
+        notes.refuse(
+            "gpu-operands-held-back",
+            f"{node.name} carries {OPERANDS}=false, which somebody set: the GPU driver never comes to it",
+            expected=f"no label {OPERANDS}",
+            seen="false",
+            hint=f"oc label node {node.name} {OPERANDS}-, or leave the node out with spec.nodes",
+            node=node.name,
+        )
 
 
 def _kept(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], notes: Notes) -> list[NodeLabelShare]:
@@ -163,6 +196,10 @@ def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[
             found.append(Reach("NFD workers run and label", everyone, "labels only"))
         elif isinstance(share, GpuPolicyShare):
             how = f"{OPERANDS}=false is set on {', '.join(held)}" if held else ""
+            if not share.adopted and len(admitted) > 1:
+                how += (
+                    "; " if held else ""
+                ) + "nodes without a GPU driver are kept out in the same way until their batch"
             nodes = tuple(node for node in with_gpu if node not in held)
             found.append(Reach("the ClusterPolicy's driver and operands run on nodes with a GPU", nodes, how))
         elif isinstance(share, MachineShare):

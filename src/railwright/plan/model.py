@@ -348,6 +348,8 @@ class Plan:
     warnings: tuple[PlanWarning, ...]
     refusals: tuple[Refusal, ...]
     """Of the whole plan; those of single nodes are in `nodes`."""
+    without_gpu_operands: tuple[NodeName, ...] = ()
+    """Admitted nodes to which the GPU Operator has not come: it is kept off them until their batch's turn (turns.py)."""
 
     @property
     def is_refused(self) -> bool:

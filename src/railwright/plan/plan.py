@@ -45,6 +45,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     compose.check_ports(fabrics, notes)
     namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
     shares: list[Share] = [*operators, *machine_shares(fabrics, cluster, notes)]
+    gpu = None
     if all_settings:
         needs = nic_needs(fabrics, all_settings, notes)
         gpu = operands.gpu_share(all_settings, cluster, notes)
@@ -89,6 +90,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
         decisions=tuple(notes.decisions),
         warnings=tuple(notes.warnings),
         refusals=notes.of_plan(),
+        without_gpu_operands=admission.without_gpu_operands(snapshot, fabrics, gpu),
     )
 
 
@@ -108,6 +110,7 @@ def _check_nodes(
             if entry is not None:
                 version = fabric.settings.intent.driver.nic_version or entry.doca_version
                 check_driver_image(node, fabric.settings, version, snapshot, catalog, notes)
+            admission.check_operands(node, notes)
             if policy is not None:
                 reached.check_selected(policy, node, notes)
 

@@ -196,7 +196,7 @@ def planned(monkeypatch, make_plan: Callable[..., Plan] = a_plan) -> list[Plan]:
     """Let the pipeline plan with `make_plan(*fabric names)`; gives the list of plans that were made."""
     made: list[Plan] = []
 
-    async def prepare_exactly(world, intents, ledger, catalog, progress):
+    async def prepare_exactly(world, intents, ledger, catalog, progress, turn=None):
         del catalog, progress
         names = tuple(intent.name for intent in intents)
         plan = make_plan(*names)
@@ -204,19 +204,20 @@ def planned(monkeypatch, make_plan: Callable[..., Plan] = a_plan) -> list[Plan]:
         items = manifests_in_use(names) if not plan.is_refused else ()
         live = {item.ref: world.cluster.find(item.ref) for item in items if world.cluster.find(item.ref)}
         changes = compare(items, live, known_refs(ledger, live), taken=taken_by_ref(ledger))
-        return Prepared(intents, a_snapshot(), plan, Manifests(items), changes, ledger)
+        return Prepared(intents, a_snapshot(), plan, Manifests(items), changes, ledger, turn=turn)
 
-    async def prepare(world, intents, catalog, progress):
+    async def prepare(world, intents, catalog, progress, turn=None):
         ledger = await LedgerStore(world.cluster, world.clock).load()
         given = {intent.name for intent in intents}
         earlier = tuple(an_intent(name) for name in sorted(ledger.fabrics) if name not in given)
-        return await prepare_exactly(world, (*intents, *earlier), ledger, catalog, progress)
+        return await prepare_exactly(world, (*intents, *earlier), ledger, catalog, progress, turn)
 
-    async def prepare_from(world, snapshot, intents, ledger, catalog):
+    async def prepare_from(world, snapshot, intents, ledger, catalog, turn=None):
         del snapshot
-        return await prepare_exactly(world, intents, ledger, catalog, None)
+        return await prepare_exactly(world, intents, ledger, catalog, None, turn)
 
     monkeypatch.setattr(apply_module, "prepare", prepare)
+    monkeypatch.setattr(apply_module, "prepare_from", prepare_from)
     monkeypatch.setattr(clean_module, "prepare_exactly", prepare_exactly)
     monkeypatch.setattr(clean_module, "prepare_from", prepare_from)
     monkeypatch.setattr(
