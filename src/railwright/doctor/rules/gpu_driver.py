@@ -72,7 +72,6 @@ def judge_memory(seen: Seen) -> Iterator[Finding | Unknown]:
             evidence=capped(without),
             remedy=_reload(seen, without),
             nodes=(item.node for item in without if item.node),
-            severity=Severity.WARNING,
         )
     if unread:
         yield Unknown(
