@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from railwright.core.errors import UsageError
 from railwright.core.ids import RuleId
 from railwright.doctor.model import Rule, RuleInfo
+from railwright.doctor.rules.addresses import RULES as ADDRESSES
 from railwright.doctor.rules.devices import RULES as DEVICES
 from railwright.doctor.rules.gpu_driver import RULES as GPU_DRIVER
 from railwright.doctor.rules.hosts import RULES as HOSTS
@@ -13,14 +14,18 @@ from railwright.doctor.rules.instances import RULES as INSTANCES
 from railwright.doctor.rules.kernel import RULES as KERNEL
 from railwright.doctor.rules.labels import RULES as LABELS
 from railwright.doctor.rules.link import RULES as LINK
+from railwright.doctor.rules.networks import RULES as NETWORKS
 from railwright.doctor.rules.olm import RULES as OLM
 from railwright.doctor.rules.operands import RULES as OPERANDS
 from railwright.doctor.rules.pci import RULES as PCI
+from railwright.doctor.rules.pod_settings import RULES as POD_SETTINGS
 from railwright.doctor.rules.policies import RULES as POLICIES
 from railwright.doctor.rules.roce import RULES as ROCE
+from railwright.doctor.rules.rollouts import RULES as ROLLOUTS
 from railwright.doctor.rules.settings import RULES as SETTINGS
 from railwright.doctor.rules.subnets import RULES as SUBNETS
 from railwright.doctor.rules.versions import RULES as VERSIONS
+from railwright.doctor.rules.workloads import RULES as WORKLOADS
 
 RULES: tuple[Rule, ...] = (
     *OLM,
@@ -31,6 +36,11 @@ RULES: tuple[Rule, ...] = (
     *VERSIONS,
     *OPERANDS,
     *DEVICES,
+    *NETWORKS,
+    *ADDRESSES,
+    *WORKLOADS,
+    *POD_SETTINGS,
+    *ROLLOUTS,
     *PCI,
     *KERNEL,
     *GPU_DRIVER,

@@ -1,0 +1,238 @@
+"""Addresses of rails: given once, out of ranges that are nobody else's, and enough of them."""
+
+import ipaddress
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from railwright.core import kinds
+from railwright.core.ids import RuleId
+from railwright.core.objects import KubeObject, dig, ref_of
+from railwright.doctor.commands import oc
+from railwright.doctor.model import (
+    Condition,
+    Evidence,
+    Finding,
+    Layer,
+    Remedy,
+    Rule,
+    RuleInfo,
+    Severity,
+    Unknown,
+    conclude,
+)
+from railwright.doctor.needs import objects
+from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of, statuses_of
+from railwright.doctor.seen import Seen
+
+ADDRESSES_COLLIDE = RuleInfo(
+    name=RuleId("rail-addresses-collide"),
+    title="Pods have, or can get, one address twice, or one that is somebody else's",
+    layer=Layer.NETWORKS,
+    severity=Severity.ERROR,
+    text="Two pods with one address talk to each other by chance. Seen in what Multus wrote about running pods, and before "
+    "that in the address managers: host-local knows only its own node, so the same range on several nodes gives the same "
+    "addresses; ranges of two networks that overlap under different managers or names; a range inside a network of the "
+    "cluster or its machines; a pool of nv-ipam that gave out a block inside its own exclusions, or is too small for its "
+    "nodes.",
+    source="containernetworking/plugins v1.6, host-local (state is kept on the node); Mellanox/nvidia-k8s-ipam 3ce4a34, "
+    "README (IPPool, exclusions)",
+    needs=(objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.POD),),
+    covers=("B072", "B080", "B082", "B090"),
+    leads_to=(Condition.RDMA_FAILS, Condition.WORKLOAD_WAITS),
+)
+
+
+def judge_addresses(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look at addresses that pods have, then at the ranges that they come from."""
+    found = attachments(seen)
+    yield from _doubled(seen)
+    yield from _per_node(found, seen)
+    yield from _overlaps(found)
+    yield from _inside_the_cluster(found, seen)
+    for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL):
+        for pool in seen.of_kind(kind):
+            yield from _pool(pool, seen)
+
+
+def _doubled(seen: Seen) -> Iterator[Finding]:
+    holders: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for pod in seen.cluster.pods:
+        if pod.deleted_at or pod.host_network or pod.phase in {"Succeeded", "Failed"}:
+            continue
+        for status in statuses_of(pod):
+            if status.get("default"):
+                continue
+            for address in status.get("ips") or ():
+                if not _is_link_local(str(address)):
+                    holders[str(address)].append((f"{pod.namespace}/{pod.name}", str(status.get("name", ""))))
+    twice = {address: pods for address, pods in holders.items() if len({pod for pod, _ in pods}) > 1}
+    if twice:
+        address, pods = next(iter(twice.items()))
+        yield conclude(
+            ADDRESSES_COLLIDE,
+            f"{len(twice)} addresses are held by two pods at once, {address} by {pods[0][0]} and {pods[1][0]}.",
+            evidence=[
+                Evidence(f"pod {pod}", f"address on {network}", item)
+                for item, holding in list(twice.items())[:6]
+                for pod, network in holding
+            ],
+            remedy=Remedy(
+                "Make one pod of each pair anew, once the address manager is mended (nv-ipam or whereabouts in place of "
+                "host-local, ranges that do not overlap).",
+                tuple(f"oc -n {pod.partition('/')[0]} delete pod {pod.partition('/')[2]}" for pod, _ in pods[1:3]),
+            ),
+            about=(f"pod:{pod}" for holding in twice.values() for pod, _ in holding),
+        )
+
+
+def _is_link_local(text: str) -> bool:
+    try:
+        return ipaddress.ip_address(text).is_link_local
+    except ValueError:
+        return True
+
+
+def _per_node(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
+    nodes = {pod.node for pod in seen.cluster.pods if pod.node is not None and pod.networks}
+    local = [item for item in found if item.ipam.get("type") == "host-local"]
+    several = len(nodes) > 1 or len(seen.rails) > 1
+    if local and several:
+        yield conclude(
+            ADDRESSES_COLLIDE,
+            f"{len(local)} networks give addresses by host-local, which knows only its own node: two nodes give the same one.",
+            evidence=[
+                Evidence(str(item.ref), "ipam", f"host-local {list(map(str, ranges_of(item.ipam)))}") for item in local
+            ],
+            remedy=Remedy(
+                "Give addresses by nv-ipam (an IPPool has a block for each node) or whereabouts.",
+                (oc(local[0].ref, "get", "-o yaml"), "railwright plan"),
+            ),
+            about=(item.thing for item in local),
+            severity=Severity.WARNING,
+        )
+
+
+def _overlaps(found: tuple[Attachment, ...]) -> Iterator[Finding]:
+    """Two networks whose ranges overlap and whose managers do not know of each other."""
+    ranged = [(item, network) for item in found for network in ranges_of(item.ipam)]
+    for (one, first), (other, second) in combinations(ranged, 2):
+        if one.ref == other.ref or not _overlap(first, second) or _same_keeper(one, other):
+            continue
+        yield conclude(
+            ADDRESSES_COLLIDE,
+            f"{one.ref} and {other.ref} give addresses out of {first} and {second}, and neither knows of the other's.",
+            evidence=(
+                Evidence(str(one.ref), "ipam", f"{one.ipam.get('type')} {first}"),
+                Evidence(str(other.ref), "ipam", f"{other.ipam.get('type')} {second}"),
+            ),
+            remedy=Remedy(
+                "Give each network a range of its own, or both the same manager and range.", ("railwright plan",)
+            ),
+            about=(one.thing, other.thing),
+            severity=Severity.WARNING,
+        )
+
+
+def _same_keeper(one: Attachment, other: Attachment) -> bool:
+    """Whereabouts keeps one list a range, so two NADs with the same range share it."""
+    types = {one.ipam.get("type"), other.ipam.get("type")}
+    same = set(map(str, ranges_of(one.ipam))) == set(map(str, ranges_of(other.ipam)))
+    names = {one.ipam.get("network_name"), other.ipam.get("network_name")}
+    if types == {"whereabouts"}:
+        return same and len(names) == 1
+    return same and types == {"host-local"} and one.ref.name == other.ref.name
+
+
+def _overlap(one: Network, other: Network) -> bool:
+    return one.version == other.version and one.overlaps(other)
+
+
+def _inside_the_cluster(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
+    cluster = seen.cluster
+    taken = [
+        (what, network)
+        for what, texts in (
+            ("the pod network", cluster.cluster_networks),
+            ("the service network", cluster.service_networks),
+            ("the machines' network", cluster.machine_networks),
+            ("OVN-Kubernetes' own network", cluster.internal_networks),
+        )
+        for text in texts
+        if (network := network_of(text)) is not None
+    ]
+    given = [(item.ref, item.thing, network) for item in found for network in ranges_of(item.ipam)]
+    given += [
+        (ref_of(pool), f"object:{ref_of(pool)}", network)
+        for kind, field in ((kinds.NV_IPAM_IP_POOL, "subnet"), (kinds.NV_IPAM_CIDR_POOL, "cidr"))
+        for pool in seen.of_kind(kind)
+        if (network := network_of(dig(pool, "spec", field))) is not None
+    ]
+    for ref, thing, network in given:
+        hit = next(((what, other) for what, other in taken if _overlap(network, other)), None)
+        if hit is not None:
+            yield conclude(
+                ADDRESSES_COLLIDE,
+                f"{ref} gives addresses out of {network}, which overlaps {hit[0]} ({hit[1]}).",
+                evidence=(Evidence(str(ref), "range", str(network)), Evidence("cluster", hit[0], str(hit[1]))),
+                remedy=Remedy("Take a range that is nobody's, and make the pods anew.", ("railwright plan",)),
+                about=(thing,),
+            )
+
+
+def _pool(pool: KubeObject, seen: Seen) -> Iterator[Finding]:
+    ref = ref_of(pool)
+    allocations = dig(pool, "status", "allocations", default=())
+    excluded = list(_spans(dig(pool, "spec", "exclusions", default=())))
+    inside = [
+        item
+        for item in allocations
+        if (span := _span(item.get("startIP"), item.get("endIP"))) and any(_within(span, other) for other in excluded)
+    ]
+    if inside:
+        yield conclude(
+            ADDRESSES_COLLIDE,
+            f"{ref} has given whole blocks inside its own exclusions: these nodes have no address to give.",
+            evidence=[
+                Evidence(
+                    str(ref), f"allocation of {item.get('nodeName')}", f"{item.get('startIP')} to {item.get('endIP')}"
+                )
+                for item in inside[:6]
+            ],
+            remedy=Remedy(
+                "Choose a subnet that holds only addresses which may be given, in place of large exclusions.",
+                (oc(ref, "get", "-o yaml"),),
+            ),
+            about=(f"object:{ref}",),
+        )
+    block, subnet = dig(pool, "spec", "perNodeBlockSize"), network_of(dig(pool, "spec", "subnet"))
+    wanted = len({node.name for node in seen.nodes if node.name in seen.rails}) or len(allocations)
+    if isinstance(block, int) and block > 0 and subnet is not None and subnet.num_addresses // block < wanted:
+        yield conclude(
+            ADDRESSES_COLLIDE,
+            f"{ref} has room for {subnet.num_addresses // block} blocks of {block}, and {wanted} nodes have rails.",
+            evidence=(Evidence(str(ref), "spec", f"subnet {subnet}, perNodeBlockSize {block}"),),
+            remedy=Remedy("Take a larger subnet or a smaller block.", (oc(ref, "edit"),)),
+            about=(f"object:{ref}",),
+        )
+
+
+def _spans(items: Iterable[KubeObject]) -> Iterator[tuple[int, int]]:
+    for item in items:
+        span = _span(item.get("startIP"), item.get("endIP"))
+        if span is not None:
+            yield span
+
+
+def _span(first: object, last: object) -> tuple[int, int] | None:
+    try:
+        return int(ipaddress.ip_address(str(first))), int(ipaddress.ip_address(str(last)))
+    except ValueError:
+        return None
+
+
+def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+RULES = (Rule(ADDRESSES_COLLIDE, judge_addresses),)

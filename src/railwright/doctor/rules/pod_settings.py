@@ -1,0 +1,208 @@
+"""Settings of pods that keep the libraries off the rails, or make them slow, without an error anywhere."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from railwright.core import kinds
+from railwright.core.ids import RuleId
+from railwright.core.objects import labels_of
+from railwright.doctor.model import (
+    Condition,
+    Evidence,
+    Finding,
+    Layer,
+    Remedy,
+    Rule,
+    RuleInfo,
+    Severity,
+    Unknown,
+    conclude,
+)
+from railwright.doctor.needs import objects
+from railwright.doctor.networks import attachment_of, nads_by_place, networks_of
+from railwright.doctor.pods import thing, workload_pods
+from railwright.doctor.seen import Seen
+from railwright.doctor.wanted import RAIL_RESOURCES, uses_rails
+from railwright.facts.model import ContainerFacts, PodFacts
+
+SETTINGS_HINDER = RuleInfo(
+    name=RuleId("pod-settings-hinder-rdma"),
+    title="Settings of a pod keep NCCL, UCX or NVSHMEM off its rails",
+    layer=Layer.WORKLOADS,
+    severity=Severity.WARNING,
+    text="Pods that hold rails, and whose variables or shape work against that: UCX_TLS without an RDMA transport, a library told "
+    "to use the pod's own interface, a fixed GID index where indices differ from pod to pod, one device named where the pod has "
+    "several, a form of list that the library does not know, an interface for NCCL's start that a rail has, 64 MiB of "
+    "/dev/shm, a service mesh's proxy beside it, the host's network with VFs. The variables are the running container's, so what "
+    "a webhook put there is seen too; what a program sets by itself is not.",
+    source="NCCL documentation, Environment Variables (read 2026-11); UCX documentation; Kubernetes documentation, Volumes "
+    "(emptyDir, Memory); Measured: NIXL 1.5.1 over UCX 1.23.0, 2026-11 (a write over TCP passed without a word)",
+    needs=(objects(kinds.POD),),
+    covers=(
+        "B096",
+        "B100",
+        "B102",
+        "B106",
+        "B120",
+        "B125",
+        "B136",
+        "B142",
+        "B145",
+        "B146",
+        "B147",
+        "B149",
+        "B153",
+        "B156",
+        "B158",
+    ),
+    leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW, Condition.NOT_DIRECT),
+)
+_RDMA_TRANSPORTS = ("rc", "ud", "dc", "ib", "all")
+_SHM = "/dev/shm"  # noqa: S108 - the path that NCCL uses
+_GPUS = ("nvidia.com/gpu", "nvidia.com/mig-")
+_SELF = frozenset({"eth0", "lo"})
+_MESH = {"istio-proxy": "Istio", "linkerd-proxy": "Linkerd", "envoy": "Envoy"}
+
+
+def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Collect what hinders, and group pods of one workload with the same."""
+    groups: dict[tuple[str, str], list[tuple[PodFacts, Evidence, str]]] = defaultdict(list)
+    for pod in workload_pods(seen):
+        if not uses_rails(pod):
+            continue
+        for problem, remedy, evidence in (*_shape(seen, pod), *_variables(seen, pod)):
+            groups[f"{pod.namespace}/{pod.owner or pod.name}", problem].append((pod, evidence, remedy))
+    for (_, problem), found in groups.items():
+        pod, _, remedy = found[0]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield conclude(
+            SETTINGS_HINDER,
+            f"pod {pod.namespace}/{pod.name}{more}: {problem}.",
+            evidence=[evidence for _, evidence, _ in found[:6]],
+            remedy=Remedy(
+                remedy, ("railwright workload   # a pod with the right settings",), disrupts="the pods are made anew"
+            ),
+            nodes=(item.node for item, _, _ in found if item.node is not None),
+            about=(thing(item) for item, _, _ in found),
+        )
+
+
+def _is_rail(resource: str) -> bool:
+    return resource.startswith(RAIL_RESOURCES) and not resource.startswith(_GPUS)
+
+
+def _shape(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
+    name = f"pod {pod.namespace}/{pod.name}"
+    wants_gpu = any(resource.startswith("nvidia.com/gpu") for resource in pod.requests)
+    if wants_gpu and _SHM not in pod.memory_volumes and not any(_SHM in item.mounts for item in pod.containers):
+        yield (
+            "it has no memory volume at /dev/shm, so it has 64 MiB: NCCL and data loaders run out of it",
+            "Mount an emptyDir of medium Memory at /dev/shm.",
+            Evidence(name, "volumes", "no memory volume at /dev/shm", pod.node),
+        )
+    mesh = next((item.name for item in pod.containers if item.name in _MESH), "")
+    namespace = seen.get(kinds.NAMESPACE, pod.namespace)
+    labels: Mapping[str, str] = labels_of(namespace) if namespace is not None else {}
+    if mesh:
+        yield (
+            f"{_MESH[mesh]}'s proxy sits beside it and takes the connections by which NCCL and MPI begin",
+            'Keep the mesh out of the job\'s pods (sidecar.istio.io/inject: "false").',
+            Evidence(name, "containers", f"{mesh}, namespace labels {sorted(labels)}", pod.node),
+        )
+    if pod.host_network and any(resource.startswith("openshift.io/") for resource in pod.requests):
+        yield (
+            "it uses the host's network and holds VFs: it sees every VF of the node, and its own have no address there",
+            "Leave hostNetwork out, or use shared devices.",
+            Evidence(name, "spec.hostNetwork", "true", pod.node),
+        )
+
+
+def _variables(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
+    rails = sum(count for name, count in pod.requests.items() if _is_rail(name))
+    types = _types(seen, pod)
+    for container in pod.containers:
+        for name, problem, remedy in _of(container, rails, types, pod):
+            value = container.environment[name]
+            yield (
+                f"{name}={value}: {problem}",
+                remedy,
+                Evidence(f"pod {pod.namespace}/{pod.name}", f"container {container.name} env {name}", value, pod.node),
+            )
+
+
+def _types(seen: Seen, pod: PodFacts) -> frozenset[str]:
+    table = nads_by_place(seen)
+    found = (table.get(place) for place in networks_of(pod.networks, pod.namespace))
+    items = (attachment_of(seen, nad) for nad in found if nad is not None)
+    return frozenset(item.type for item in items if item is not None)
+
+
+def _of(container: ContainerFacts, rails: int, types: frozenset[str], pod: PodFacts) -> Iterator[tuple[str, str, str]]:
+    env = container.environment
+    transports = [part.strip().lstrip("^\\") for part in env.get("UCX_TLS", "").split(",") if part.strip()]
+    if (
+        transports
+        and not env["UCX_TLS"].startswith("^")
+        and not any(part.startswith(_RDMA_TRANSPORTS) for part in transports)
+    ):
+        yield "UCX_TLS", "no RDMA transport is allowed, so UCX and NIXL use TCP", "Take it out, or list rc and cuda."
+    yield from _device_lists(env, rails)
+    if env.get("NCCL_IB_DISABLE", "0").lower() in {"1", "true", "y"}:
+        yield "NCCL_IB_DISABLE", "NCCL uses sockets", "Take it out."
+    index = env.get("NCCL_IB_GID_INDEX", "")
+    if index.lstrip("-").isdigit() and int(index) >= 0 and types & {"macvlan", "ipvlan"}:
+        yield (
+            "NCCL_IB_GID_INDEX",
+            "on macvlan children each pod's addresses have other places in the port's table",
+            "Take it out (NCCL 2.21 and later find the RoCE v2 entry); set NCCL_IB_ROCE_VERSION_NUM=2.",
+        )
+    interface = env.get("NCCL_SOCKET_IFNAME", "").lstrip("=")
+    if interface.startswith("net") and pod.networks and not types & {"ipoib"} and interface != "net":
+        yield (
+            "NCCL_SOCKET_IFNAME",
+            "NCCL begins over a rail, which other rails and nodes need not reach",
+            "Use eth0, the pod network, to begin.",
+        )
+    for name in ("NCCL_IB_TC", "UCX_IB_TRAFFIC_CLASS", "NVSHMEM_IB_TRAFFIC_CLASS", "NCCL_GIN_IB_TC"):
+        value = env.get(name, "")
+        if value.isdigit() and int(value) > 255:
+            yield name, "a traffic class is a byte: DSCP x 4, plus the ECN bits", "Give 106 for DSCP 26, for instance."
+    classes = {
+        name: env[name]
+        for name in ("NCCL_IB_TC", "NCCL_GIN_IB_TC", "UCX_IB_TRAFFIC_CLASS", "NVSHMEM_IB_TRAFFIC_CLASS")
+        if env.get(name, "").isdigit()
+    }
+    if len({int(value) >> 2 for value in classes.values()}) > 1:
+        yield next(iter(classes)), f"the libraries use unlike traffic classes ({classes})", "Give all of them the same."
+
+
+def _device_lists(env: Mapping[str, str], rails: int) -> Iterator[tuple[str, str, str]]:
+    devices = env.get("UCX_NET_DEVICES", "")
+    named = [part.strip().partition(":")[0] for part in devices.split(",") if part.strip()]
+    if named and set(named) <= _SELF:
+        yield (
+            "UCX_NET_DEVICES",
+            "only the pod's own interface is allowed, so nothing goes over a rail",
+            "Name the rails' devices.",
+        )
+    elif devices.lower() == "all":
+        yield "UCX_NET_DEVICES", "UCX may take management and storage ports as well", "Name the rails' devices."
+    elif len(named) == 1 and rails > 1:
+        yield (
+            "UCX_NET_DEVICES",
+            f"one device is named, and the pod has {rails} rails",
+            "Name all, or give each worker its own.",
+        )
+    for name in ("UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"):
+        if env.get(name, "").startswith(("=", "^")):
+            yield name, "= and ^ are understood by NCCL_IB_HCA only", "List the devices by name, without a sign."
+    hcas = [part for part in env.get("NVSHMEM_HCA_LIST", "").split(",") if part.strip()]
+    if rails and len(hcas) > rails:
+        yield (
+            "NVSHMEM_HCA_LIST",
+            f"{len(hcas)} devices are named, and the pod has {rails}",
+            "Name those that the pod has.",
+        )
+
+
+RULES = (Rule(SETTINGS_HINDER, judge_settings),)
