@@ -1,5 +1,7 @@
 """Several fabrics on one cluster: composed, never at each other's cost, removed one by one."""
 
+from dataclasses import dataclass, field
+
 import pytest
 from support.others import NIC, now_is, plugin_pools, store, with_pool
 from support.scenarios import Heard, Yes, applied, open_for, rails
@@ -10,6 +12,7 @@ from railwright.core import kinds
 from railwright.core.ids import FabricName
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.core.risk import Risk
+from railwright.ports.approval import Question
 
 FIRST, LAST = ("enp24s0np0", "enp58s0np0"), ("enp202s0np0", "enp218s0np0")
 MACHINE = Ref(kinds.MACHINE_CONFIG, "", "99-railwright-worker")
@@ -221,3 +224,28 @@ async def test_a_fabric_that_was_never_applied_is_not_removed():
     await applied(world, east())
     with pytest.raises(api.UsageError, match="west"):
         await api.clean(world, (FabricName("west"),), approval=Yes())
+
+
+async def test_a_second_fabric_lists_and_asks_for_every_node_whose_driver_is_loaded_anew():
+    """Its label widens the selector of the one policy, and the operator replaces driver pods of another form."""
+
+    @dataclass
+    class Asked:
+        questions: list[Question] = field(default_factory=list)
+
+        def approve(self, question):
+            self.questions.append(question)
+            return not question.takes_over
+
+    world = await settled()
+    only_first = "  nodes: {names: [worker-0]}\n"
+    await applied(world, api.parse_intents(a_fabric("east", more=only_first)))
+    only_second = "  nodes: {names: [worker-1]}\n"
+    second = api.parse_intents(a_fabric("west", LAST, more=only_second))
+    (reach,) = [item for item in (await api.plan(world, second)).plan.reaches if "anew" in item.what]
+    assert reach.nodes == ("worker-0",)
+    asked = Asked()
+    assert (await api.apply(world, second, approval=asked)).exit_code == 0
+    (question,) = [item for item in asked.questions if any("anew" in line for line in item.details)]
+    assert set(question.nodes) == {"worker-0", "worker-1"}
+    assert "NicClusterPolicy nic-cluster-policy changes in spec.nodeAffinity" in question.details[0]

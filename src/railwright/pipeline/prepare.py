@@ -19,6 +19,7 @@ from railwright.manifests.render import render
 from railwright.pipeline.before_us import before_us, in_order, kept_decisions, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.reloads import reloads_of
 from railwright.plan.plan import plan
 from railwright.plan.turns import Turn, at_turn
 from railwright.ports.progress import Progress
@@ -78,6 +79,8 @@ async def prepare_from(
     manifests = render(at_turn(decided, turn))
     live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
     changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
+    again = reloads_of((change for _, change in changes.items), snapshot)
+    decided = replace(decided, reaches=(*decided.reaches, *(item.reach() for item in again)))
     return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems, turn)
 
 

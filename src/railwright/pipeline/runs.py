@@ -14,6 +14,7 @@ from railwright.core.ids import NodeName, StageName
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.reloads import reloads_of
 from railwright.plan.model import (
     GPU_DRIVER_READY,
     NIC_DRIVER_READY,
@@ -173,17 +174,22 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     Returns:
         None when the run writes nothing, or risks nothing.
     """
-    risk = _risk_of(run, stage, prepared.plan)
-    if risk is Risk.NONE or not has_writes(changes):
+    if not has_writes(changes):
+        return None
+    reloads = reloads_of(changes.changes, prepared.snapshot)
+    risks = (_risk_of(run, stage, prepared.plan), Risk.DRIVER_RELOAD if reloads else Risk.NONE)
+    risk = max(risks, key=lambda item: item.rank)
+    if risk is Risk.NONE:
         return None
     batch = f", batch {run.batch_name}" if run.batch_name else ""
-    nodes = _reached(changes, prepared.plan)
+    again = {node for item in reloads for node in item.nodes}
+    nodes = tuple(sorted({*_reached(changes, prepared.plan), *again}))
     return Question(
         risk=risk,
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
         nodes=nodes,
         expected_s=stage.expected_s,
-        details=(*_held_text(changes), *pods_on(nodes, prepared)),
+        details=(*(item.text for item in reloads), *_held_text(changes), *pods_on(nodes, prepared)),
     )
 
 
