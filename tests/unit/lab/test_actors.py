@@ -5,6 +5,9 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from typing import Any
 
+import httpx2
+import pytest
+
 from railwright.adapters.clock import RealClock
 from railwright.core.kinds import CONFIG_MAP, SECRET
 from railwright.core.objects import Kind, KubeObject, Ref
@@ -101,3 +104,39 @@ async def test_no_stand_in_acts_on_a_world_that_it_has_seen_half_of() -> None:
         assert not asked.is_set()
         server.let_go.set()
         await asked.wait()
+
+
+class Unreachable(Server):
+    """Breaks the connection of the first write."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.writes = 0
+
+    async def merge(self, ref: Ref, patch: KubeObject, *, status: bool = False) -> dict[str, Any]:
+        self.writes += 1
+        if self.writes == 1:
+            raise httpx2.ReadTimeout("no answer")
+        return a_map(6)
+
+
+async def test_a_write_without_an_answer_is_done_again() -> None:
+    server = Unreachable()
+    actors = Actors(server, (("me", writes_always),), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+    async with acting(actors, [CONFIG_MAP]):
+        with suppress(TimeoutError):
+            await actors.at_rest(0.15)
+    assert server.writes > 1
+    assert actors.refused == []
+
+
+def fails(world: Objects, now: object) -> tuple[Write, ...]:
+    raise KeyError("spec")
+
+
+async def test_stand_ins_that_stopped_are_told_of() -> None:
+    actors = Actors(Server([]), (("me", fails),), {}, FasterTime(1))  # type: ignore[arg-type]  # the calls it makes
+    with pytest.raises(KeyError):
+        async with acting(actors, [CONFIG_MAP]):
+            await actors.at_rest(0.15)
+    assert actors.refused == ["stand-ins stopped: KeyError('spec')"]

@@ -125,9 +125,17 @@ class Actors:
             self._time.run_at(self.quiet_factor if quiet else BUSY_FACTOR)
             await asyncio.sleep(REACT_EVERY_S)
 
+    def ended(self, task: asyncio.Task[None]) -> None:
+        """Tell of a task that ended by itself: a world that nobody plays any more must not be waited for in silence."""
+        if not task.cancelled() and task.exception() is not None:
+            self.refused.append(f"stand-ins stopped: {task.exception()!r}")
+
     async def _write(self, name: str, write: Write) -> None:
         try:
             seen = await self._do(write)
+        except httpx2.TransportError:
+            # It may have been written or not: the stand-in will see, and answer anew.
+            return
         except Answered as answer:
             if answer.status_code == _GONE and write.verb != "create":
                 self._forget(write.ref)
@@ -164,6 +172,8 @@ async def acting(actors: Actors, kinds: Sequence[Kind]) -> AsyncIterator[None]:
     """Run stand-ins for the length of a block, over the objects of these kinds."""
     tasks = [asyncio.create_task(actors.follow(kind)) for kind in kinds]
     tasks.append(asyncio.create_task(actors.act()))
+    for task in tasks:
+        task.add_done_callback(actors.ended)
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ import json
 import secrets
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,12 @@ _SERVICES_FIRST = 64
 """
 Services get addresses of 127.N.0.0/16, N from here on and another for each plane: loopback, so that the API server
 reaches a webhook at its Service's address without a route, and nobody else does.
+"""
+_CONTROLLERS = ("namespace-controller", "garbage-collector-controller")
+"""
+Only those that no stand-in plays.
+
+Deployments, DaemonSets and pods are made by stand-ins with the pace of the recordings; two of a kind would fight.
 """
 _ADVERTISED = "10.254.0.1"
 """Never used, since endpoints are not reconciled; it must only not be a loopback address."""
@@ -47,12 +53,13 @@ class Plane:
 
 
 @asynccontextmanager
-async def running_plane(programs: Path) -> AsyncIterator[Plane]:
+async def running_plane(programs: Path, controllers: Sequence[str] = ()) -> AsyncIterator[Plane]:
     """
     Run a control plane for the length of a block.
 
     Args:
         programs: the folder that ensure_programs gave.
+        controllers: of kube-controller-manager, beside those that no stand-in plays.
 
     Raises:
         ClusterUnreachable: a program ended, or was not ready in time; the message holds the end of its log.
@@ -60,12 +67,12 @@ async def running_plane(programs: Path) -> AsyncIterator[Plane]:
     started: list[Started] = []
     with tempfile.TemporaryDirectory(prefix="railwright-plane-") as work:
         try:
-            yield await _start(programs, Path(work), started)
+            yield await _start(programs, Path(work), started, controllers)
         finally:
             await stop(started)
 
 
-async def _start(programs: Path, work: Path, started: list[Started]) -> Plane:
+async def _start(programs: Path, work: Path, started: list[Started], controllers: Sequence[str]) -> Plane:
     client_port, peer_port, api_port, manager_port = free_ports(4)
     token = secrets.token_hex(16)
     (work / "tokens.csv").write_text(f'{token},admin,admin,"system:masters"\n')
@@ -78,7 +85,8 @@ async def _start(programs: Path, work: Path, started: list[Started]) -> Plane:
     kubeconfig = work / "kubeconfig"
     kubeconfig.write_text(json.dumps(_kubeconfig(server, token)))
     await _wait_ready(server, token, started)
-    started.append(await start("kube-controller-manager", _manager(programs, work, kubeconfig, manager_port), work))
+    manager = _manager(programs, work, kubeconfig, manager_port, (*_CONTROLLERS, *controllers))
+    started.append(await start("kube-controller-manager", manager, work))
     return Plane(server, token, kubeconfig, tuple(started))
 
 
@@ -141,17 +149,12 @@ def _apiserver(programs: Path, work: Path, etcd_url: str, port: int) -> list[str
     ]
 
 
-def _manager(programs: Path, work: Path, kubeconfig: Path, port: int) -> list[str]:
-    """
-    Only the controllers that no stand-in plays.
-
-    Deployments, DaemonSets and pods are made by stand-ins with the pace of the recordings; two of a kind would fight.
-    """
+def _manager(programs: Path, work: Path, kubeconfig: Path, port: int, controllers: Sequence[str]) -> list[str]:
     return [
         str(programs / "kube-controller-manager"),
         f"--kubeconfig={kubeconfig}",
         "--leader-elect=false",
-        "--controllers=namespace-controller,garbage-collector-controller",
+        f"--controllers={','.join(controllers)}",
         "--bind-address=127.0.0.1",
         f"--secure-port={port}",
         f"--cert-dir={work / 'certs'}",

@@ -40,6 +40,13 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Linked(Program):
+    """A program in which a variable is set when it is linked, as "IMPORT-PATH.NAME=VALUE"."""
+
+    variable: str
+
+
+@dataclass(frozen=True)
 class Files:
     """A folder that a program reads at run time, out of the module `source` that the recipe pins."""
 
@@ -115,11 +122,17 @@ async def _build(go: str, piece: Piece, folder: Path) -> str:
             if not problem:
                 shutil.copytree(Path(json.loads(said)["Dir"]) / piece.name, target)
         else:
-            problem, _ = await _go(module, go, "build", *FLAGS, "-o", str(target), piece.package)
+            problem, _ = await _go(module, go, "build", *_flags(piece), "-o", str(target), piece.package)
         if problem:
             return problem
         target.replace(folder / piece.name)
     return ""
+
+
+def _flags(program: Program) -> tuple[str, ...]:
+    """Give the flags of a build; the last one is the linker's."""
+    *others, linker = FLAGS
+    return (*others, f"{linker} -X {program.variable}" if isinstance(program, Linked) else linker)
 
 
 async def _go(module: Path, *argv: str) -> tuple[str, str]:
