@@ -14,7 +14,7 @@ from railwright.ports.cluster import Selection
 from railwright.ports.world import World
 
 
-class _Plain(yaml.SafeDumper):
+class _Plain(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # whichever is there
     """As kubectl prints: no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -111,15 +111,14 @@ def _write_pod(folder: Path, pod: KubeObject) -> None:
 
 async def gpu_gather(world: World, folder: Path, namespace: str = "nvidia-gpu-operator") -> Path:
     """Write what the GPU operator's must-gather does."""
-    folder.mkdir(parents=True, exist_ok=True)
     policies = await listed(world, kinds.CLUSTER_POLICY) if kinds.CLUSTER_POLICY in await served(world) else []
+    pods = await listed(world, kinds.POD, namespace)
+    write_yaml(folder / "gpu_operand_pods.yaml", a_list(Kind("v1", ""), pods))
+    write_yaml(folder / "gpu_operand_ds.yaml", a_list(Kind("v1", ""), await listed(world, kinds.DAEMON_SET, namespace)))
     if policies:
         write_yaml(folder / "cluster_policy.yaml", policies[0])
     else:
         (folder / "cluster_policy.missing").touch()
-    pods = await listed(world, kinds.POD, namespace)
-    write_yaml(folder / "gpu_operand_pods.yaml", a_list(Kind("v1", ""), pods))
-    write_yaml(folder / "gpu_operand_ds.yaml", a_list(Kind("v1", ""), await listed(world, kinds.DAEMON_SET, namespace)))
     for number, pod in enumerate(pods):
         name = pod["metadata"]["name"]
         if number == 0:
@@ -132,14 +131,17 @@ async def gpu_gather(world: World, folder: Path, namespace: str = "nvidia-gpu-op
 
 async def sosreport(world: World, top: Path, namespace: str = "nvidia-network-operator") -> Path:
     """Write what `kubectl netop-sosreport` does."""
-    (top / "metadata").mkdir(parents=True)
+    write_yaml(
+        top / "metadata" / "cluster-version.yaml", {"serverVersion": {"gitVersion": await world.cluster.version()}}
+    )
     (top / "metadata" / "collection-info.txt").write_text(
         f"Script Version: v26.1.0\nCollection Time: Mon Mar  2 08:30:00 UTC 2026\nOperator Namespace: {namespace}\n"
     )
-    write_yaml(top / "metadata" / "cluster-version.yaml", {"serverVersion": {"gitVersion": await world.cluster.version()}})
     rows = ["NAME                 SHORTNAMES   APIVERSION    NAMESPACED   KIND"]
-    for item in await world.cluster.served_kinds():
-        rows.append(f"{item.plural}   {item.kind.api_version}   {str(item.namespaced).lower()}   {item.kind.kind}")
+    rows += [
+        f"{item.plural}   {item.kind.api_version}   {str(item.namespaced).lower()}   {item.kind.kind}"
+        for item in await world.cluster.served_kinds()
+    ]
     (top / "metadata" / "api-resources.txt").write_text("\n".join(rows) + "\n")
     known = await served(world)
     for kind in sorted(known):

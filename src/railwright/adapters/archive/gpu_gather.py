@@ -16,9 +16,8 @@ from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
 from railwright.adapters.archive.limits import LOG_BYTES
-from railwright.adapters.archive.objects import whole
 from railwright.adapters.archive.tree import Tree, read_end
-from railwright.adapters.archive.yaml_text import values
+from railwright.adapters.archive.yaml_text import objects_of
 from railwright.core import kinds
 from railwright.core.objects import Kind, KubeObject, dig
 
@@ -45,7 +44,9 @@ def holdings_of(tree: Tree, folder: str) -> Holdings:
         dig(_first(tree, files.get("gpu_operand_pods.yaml"), kinds.POD), "metadata", "namespace", default="")
     )
     shelves = [
-        Shelf(kind, partial(_read, tree, files[name], kind), place, name=only, size_bytes=tree.sizes[files[name]])
+        Shelf(
+            kind, partial(objects_of, tree, (files[name],), kind), place, name=only, size_bytes=tree.sizes[files[name]]
+        )
         for name, kind, place, only in (
             ("openshift_version.yaml", kinds.CLUSTER_VERSION, "", "version"),
             ("cluster_policy.yaml", kinds.CLUSTER_POLICY, "", ""),
@@ -85,11 +86,4 @@ def _nothing() -> Iterator[KubeObject]:
 
 
 def _first(tree: Tree, path: str | None, kind: Kind) -> KubeObject | None:
-    return next(_read(tree, path, kind), None) if path is not None else None
-
-
-def _read(tree: Tree, path: str, kind: Kind) -> Iterator[KubeObject]:
-    for value in values(tree, path):
-        obj = whole(value, kind)
-        if obj is not None:
-            yield obj
+    return next(objects_of(tree, (path,), kind), None) if path is not None else None

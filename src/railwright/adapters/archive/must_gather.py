@@ -24,14 +24,13 @@ from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
 from railwright.adapters.archive.limits import LOG_BYTES
-from railwright.adapters.archive.objects import whole
 from railwright.adapters.archive.partial_record import partial_record
 from railwright.adapters.archive.plurals import kinds_of
 from railwright.adapters.archive.tree import Tree, read_end
-from railwright.adapters.archive.yaml_text import values
+from railwright.adapters.archive.yaml_text import objects_of
 from railwright.core import kinds
 from railwright.core.ids import NodeName
-from railwright.core.objects import Kind, KubeObject, dig
+from railwright.core.objects import Kind, dig
 from railwright.ports.node import NodeAnswer
 
 _CLUSTER = re.compile(r"(?:^|.*/)cluster-scoped-resources/([^/]+)/([^/]+?)(?:/([^/]+))?\.ya?ml")
@@ -96,13 +95,13 @@ def holdings_of(tree: Tree) -> Holdings:
         else:
             _take_objects(path, lists, singles)
     shelves = [
-        Shelf(kind, partial(_read, tree, (path,), kind), namespace, size_bytes=tree.sizes[path])
+        Shelf(kind, partial(objects_of, tree, (path,), kind), namespace, size_bytes=tree.sizes[path])
         for (kind, namespace), path in lists.items()
     ]
     shelves += [
         Shelf(
             kind,
-            partial(_read, tree, tuple(paths.values()), kind),
+            partial(objects_of, tree, tuple(paths.values()), kind),
             is_complete=kind in GATHERED_WHOLE,
             size_bytes=sum(tree.sizes[path] for path in paths.values()),
         )
@@ -151,14 +150,6 @@ def _take(
             lists.setdefault((kind, "" if namespace == _ALL else namespace), path)
         else:
             singles.setdefault(kind, {}).setdefault(f"{namespace}/{name}", path)
-
-
-def _read(tree: Tree, paths: tuple[str, ...], kind: Kind) -> Iterator[KubeObject]:
-    for path in paths:
-        for value in values(tree, path):
-            obj = whole(value, kind)
-            if obj is not None:
-                yield obj
 
 
 def _log(tree: Tree, path: str) -> str:

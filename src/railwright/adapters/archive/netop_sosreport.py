@@ -21,12 +21,11 @@ from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
 from railwright.adapters.archive.limits import LOG_BYTES, MAX_OBJECT_BYTES
-from railwright.adapters.archive.objects import whole
 from railwright.adapters.archive.plurals import kinds_by_plural, known_kinds
 from railwright.adapters.archive.tree import Tree, read_end, read_whole
-from railwright.adapters.archive.yaml_text import values
+from railwright.adapters.archive.yaml_text import objects_of, values
 from railwright.core import kinds
-from railwright.core.objects import Kind, KubeObject, dig
+from railwright.core.objects import Kind, dig
 from railwright.ports.cluster import ServedKind
 
 _MARK = "metadata/collection-info.txt"
@@ -73,11 +72,13 @@ def holdings_of(tree: Tree, top: str) -> Holdings:
             continue
         for kind, place, is_all in _kinds_in(inside, namespace):
             if is_all:
-                shelves.append(Shelf(kind, partial(_read, tree, (path,), kind), place, size_bytes=tree.sizes[path]))
+                shelves.append(
+                    Shelf(kind, partial(objects_of, tree, (path,), kind), place, size_bytes=tree.sizes[path])
+                )
             else:
                 some.setdefault(kind, []).append(path)
     shelves += [
-        Shelf(kind, partial(_read, tree, tuple(paths), kind), is_complete=False) for kind, paths in some.items()
+        Shelf(kind, partial(objects_of, tree, tuple(paths), kind), is_complete=False) for kind, paths in some.items()
     ]
     return Holdings(
         shelves=tuple(shelves),
@@ -109,14 +110,6 @@ def _kinds_in(inside: str, namespace: str) -> Iterator[tuple[Kind, str, bool]]:
         yield kinds.POD, "", False
     elif stem in _SOME:
         yield _SOME[stem], "", False
-
-
-def _read(tree: Tree, paths: tuple[str, ...], kind: Kind) -> Iterator[KubeObject]:
-    for path in paths:
-        for value in values(tree, path):
-            obj = whole(value, kind)
-            if obj is not None:
-                yield obj
 
 
 def _served(tree: Tree, path: str) -> tuple[ServedKind, ...] | None:

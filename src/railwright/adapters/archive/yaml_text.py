@@ -22,9 +22,10 @@ from typing import Any
 import yaml
 
 from railwright.adapters.archive.limits import MAX_FILE_BYTES, MAX_NESTING, MAX_OBJECT_BYTES, MAX_VALUES, too_much
-from railwright.adapters.archive.objects import from_json, lines
+from railwright.adapters.archive.objects import from_json, lines, whole
 from railwright.adapters.archive.tree import Tree, read_whole
 from railwright.core.errors import UsageError
+from railwright.core.objects import Kind, KubeObject
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
@@ -49,6 +50,26 @@ def values(tree: Tree, path: str) -> Iterator[Any]:
         return
     for text in _texts(tree, path):
         yield from_yaml(text, where)
+
+
+def objects_of(tree: Tree, paths: tuple[str, ...], kind: Kind) -> Iterator[KubeObject]:
+    """
+    Read the objects of one kind from some files.
+
+    Raises:
+        UsageError: after everything that can be read, when a file cannot be.
+    """
+    broken: UsageError | None = None
+    for path in paths:
+        try:
+            for value in values(tree, path):
+                obj = whole(value, kind)
+                if obj is not None:
+                    yield obj
+        except UsageError as error:
+            broken = broken or error
+    if broken is not None:
+        raise broken
 
 
 def from_yaml(text: bytes, where: str) -> Any:
