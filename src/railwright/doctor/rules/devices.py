@@ -26,6 +26,7 @@ from railwright.doctor.needs import NODES, objects
 from railwright.doctor.operators import SRIOV
 from railwright.doctor.promises import GPU_RESOURCE, Promise, promises, sriov_policies
 from railwright.doctor.seen import Seen
+from railwright.doctor.showing import capped
 from railwright.facts.model import NicPort
 
 RESOURCE_NOT_ALLOCATABLE = RuleInfo(
@@ -69,7 +70,7 @@ class _Short:
 
 
 def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Compare promises with allocatable, and group nodes where the same is missing for the same reason."""
+    """Compare promises with allocatable, and group what one policy promised and misses for the same reason."""
     wanted: dict[tuple[NodeName, str], list[Promise]] = defaultdict(list)
     for promise in promises(seen):
         wanted[promise.node, promise.resource].append(promise)
@@ -77,9 +78,9 @@ def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
     for (node, resource), made in wanted.items():
         short = _short(seen, node, resource, made)
         if short is not None:
-            groups[resource, short.why].append(short)
-    for (resource, why), shorts in groups.items():
-        yield _resource(resource, why, shorts)
+            groups[str(short.promise.policy), short.why].append(short)
+    for shorts in groups.values():
+        yield _resources(shorts)
 
 
 def _short(seen: Seen, node: NodeName, resource: str, made: list[Promise]) -> _Short | None:
@@ -154,23 +155,24 @@ def _value(key: str, port: NicPort) -> str:
     return str(values.get(key, port.pci))
 
 
-def _resource(resource: str, why: str, shorts: list[_Short]) -> Finding:
-    first = shorts[0].promise
+def _resources(shorts: list[_Short]) -> Finding:
+    first, why = shorts[0].promise, shorts[0].why
+    names = sorted({short.promise.resource for short in shorts})
     evidence: list[Evidence] = []
     for short in shorts:
-        node = short.promise.node
+        node, resource = short.promise.node, short.promise.resource
         have = "absent" if short.seen is None else str(short.seen)
         least = f", {short.promise.count} promised" if short.promise.count is not None else ""
         evidence.append(Evidence(f"node {node}", f"allocatable {resource}", f"{have}{least}", node))
-    evidence += [short.evidence for short in shorts if short.evidence is not None][:8]
-    evidence.append(Evidence(str(first.policy), "promises", resource))
+    why_seen = list(dict.fromkeys(short.evidence for short in shorts if short.evidence is not None))
+    what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more resources"
     return conclude(
         RESOURCE_NOT_ALLOCATABLE,
-        f"{resource} of {first.policy} is not there: {why}.",
-        evidence=evidence,
+        f"{what} of {first.policy} {'is' if len(names) == 1 else 'are'} not there: {why}.",
+        evidence=(*why_seen[:2], *capped(evidence)),
         remedy=_resource_remedy(first, why),
         nodes=(short.promise.node for short in shorts),
-        about=(f"resource:{resource}",),
+        about=(f"resource:{resource}" for resource in names),
     )
 
 

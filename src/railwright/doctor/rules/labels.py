@@ -1,6 +1,7 @@
 """Node Feature Discovery: labels that say what hardware a node has, and that everything else selects."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import yaml
 
@@ -20,6 +21,7 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.nic_policy import WAIT_LABEL
 from railwright.doctor.seen import Seen
 
 _NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
@@ -40,6 +42,7 @@ HARDWARE_NOT_LABELLED = RuleInfo(
     needs=(INSIDE, objects(*_WANTS_LABELS, kinds.DAEMON_SET)),
     covers=("B013",),
     leads_to=(Condition.LABELS_MISSING,),
+    shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
 )
 
 
@@ -161,7 +164,14 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
         selector = dig(daemon_set, "spec", "template", "spec", "nodeSelector", default={})
         is_one = name.startswith((*_MATTERS, *_GPU_MATTERS)) and "observedGeneration" in status
         if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, name):
-            yield _no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR)
+            yield _linked(_no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR), name, selector)
+
+
+def _linked(finding: Finding, name: str, selector: Mapping[str, str]) -> Finding:
+    """Say what it brings about: without its worker NFD labels nothing; what waits for the NIC driver is its effect."""
+    if name.startswith("nfd-worker"):
+        return replace(finding, leads_to=(Condition.LABELS_MISSING,), shows=(Condition.OPERATOR_MISSING,))
+    return replace(finding, about=()) if WAIT_LABEL in selector else finding
 
 
 def _has_sibling(seen: Seen, name: str) -> bool:

@@ -59,10 +59,14 @@ ATTACHMENT_UNUSABLE = RuleInfo(
 
 def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge network objects by their NADs, then NADs by what they need."""
+    groups: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
     for network in (item for kind in (*_NETWORKS, *_SRIOV_NETWORKS) for item in seen.of_kind(kind)):
         answer = _judge(network, seen)
         if answer.readiness in {Readiness.FAILED, Readiness.PROGRESSING}:
-            yield _network(network, answer)
+            problem = answer.reason.removeprefix(f"{ref_of(network)}: ").replace(ref_of(network).name, "NAME")
+            groups[str(network["kind"]), problem].append(network)
+    for (_, problem), networks in groups.items():
+        yield _networks(problem, networks)
     for nad in seen.of_kind(kinds.NETWORK_ATTACHMENT_DEFINITION):
         problem = read_config(nad)[1]
         if problem and not dig(nad, "metadata", "ownerReferences"):
@@ -80,17 +84,25 @@ def _judge(network: KubeObject, seen: Seen) -> Judgement:
     return judge(network, seen.companions, None, seen.now)
 
 
-def _network(network: KubeObject, answer: Judgement) -> Finding:
-    ref = ref_of(network)
-    target = dig(network, "spec", "networkNamespace", default="") or ref.namespace or "default"
+def _networks(problem: str, networks: list[KubeObject]) -> Finding:
+    refs = [ref_of(network) for network in networks]
+    places = [
+        str(dig(item, "spec", "networkNamespace", default="") or ref.namespace or "default")
+        for item, ref in zip(networks, refs, strict=True)
+    ]
     return _finding(
-        ref,
-        answer.reason.removeprefix(f"{ref}: "),
-        (
-            Evidence(str(ref), "status", str(dig(network, "status", default="not written"))[:200]),
-            Evidence(str(ref), "spec.networkNamespace", str(target)),
+        refs[0],
+        problem.replace("NAME", refs[0].name),
+        tuple(
+            Evidence(str(ref), "status", str(dig(item, "status", default="not written"))[:160])
+            for item, ref in list(zip(networks, refs, strict=True))[:8]
         ),
-        (f"nad:{target}/{ref.name}", f"object:{ref}"),
+        tuple(
+            thing
+            for ref, place in zip(refs, places, strict=True)
+            for thing in (f"nad:{place}/{ref.name}", f"object:{ref}")
+        ),
+        more=len(refs) - 1,
     )
 
 
@@ -234,16 +246,16 @@ def _finding(
     *,
     nodes: tuple[NodeName, ...] = (),
     severity: Severity | None = None,
+    more: int = 0,
 ) -> Finding:
     return conclude(
         ATTACHMENT_UNUSABLE,
-        f"{ref}: {problem.removeprefix(f'{ref}: ').rstrip('.')}.",
+        f"{ref}{f' and {more} more' if more else ''}: {problem.removeprefix(f'{ref}: ').rstrip('.')}.",
         evidence=evidence,
         remedy=Remedy(
             "Correct the network object that the NAD comes of (a NAD that is edited by hand is not kept), or make what it "
             "names.",
             (oc(ref, "get", "-o yaml"), "railwright plan   # shows the difference to what apply would write"),
-            disrupts="",
         ),
         nodes=nodes,
         about=about,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from railwright.core import kinds
 from railwright.core.ids import RuleId
 from railwright.core.objects import KubeObject, dig, ref_of
-from railwright.doctor.commands import oc_patch, patch_of
+from railwright.doctor.commands import oc, oc_patch, patch_of
 from railwright.doctor.model import (
     Condition,
     Evidence,
@@ -207,38 +207,42 @@ CONTROLLER_DOWN = RuleInfo(
 
 
 def judge_controllers(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Look at the Deployment of every operator that is there."""
+    """Look at the Deployment of every operator that is there; those that are down for one reason are one finding."""
+    down: dict[bool, list[tuple[Installed, KubeObject]]] = {}
     for operator in (item for items in seen.operators.values() for item in items):
-        deployment = operator.deployment
-        if deployment is None or _is_available(deployment):
-            continue
-        name = deployment["metadata"]["name"]
-        wanted = int(dig(deployment, "spec", "replicas", default=1))
-        cause = (
-            f"{ref_of(deployment)} is scaled to 0: nobody runs {operator.package}."
-            if wanted == 0
-            else f"{ref_of(deployment)} has no available pod, so {operator.package} does nothing."
-        )
-        yield conclude(
-            CONTROLLER_DOWN,
-            cause,
-            evidence=(
-                Evidence(
-                    str(ref_of(deployment)),
-                    "condition Available",
-                    message_of(condition(deployment, "Available")) or "not True",
-                ),
+        if operator.deployment is not None and not _is_available(operator.deployment):
+            is_scaled_down = int(dig(operator.deployment, "spec", "replicas", default=1)) == 0
+            down.setdefault(is_scaled_down, []).append((operator, operator.deployment))
+    for is_scaled_down, found in down.items():
+        yield _down(found, is_scaled_down=is_scaled_down)
+
+
+def _down(found: list[tuple[Installed, KubeObject]], *, is_scaled_down: bool) -> Finding:
+    names = ", ".join(operator.package for operator, _ in found)
+    operator, deployment = found[0]
+    name = deployment["metadata"]["name"]
+    if is_scaled_down:
+        cause = f"The controllers of {names} are scaled to 0: nobody runs them."
+        remedy = Remedy("Scale them up again.", tuple(oc(ref_of(item), "scale", "--replicas 1") for _, item in found))
+    else:
+        cause = f"No pod of the controllers of {names} is available, so they do nothing."
+        remedy = Remedy(
+            "See why their pods do not run; other findings name the pod where its state tells.",
+            (
+                f"oc -n {operator.namespace} describe pods",
+                f"oc -n {operator.namespace} logs deployment/{name} --all-containers --tail 60",
             ),
-            remedy=Remedy(
-                "Scale it up again." if wanted == 0 else "Look at its pods; the findings above or below name them.",
-                (
-                    f"oc -n {operator.namespace} scale deployment {name} --replicas 1"
-                    if wanted == 0
-                    else f"oc -n {operator.namespace} describe pods; oc -n {operator.namespace} logs deployment/{name}",
-                ),
-            ),
-            about=(operator.thing,),
         )
+    return conclude(
+        CONTROLLER_DOWN,
+        cause,
+        evidence=[
+            Evidence(str(ref_of(item)), "condition Available", message_of(condition(item, "Available")) or "not True")
+            for _, item in found
+        ],
+        remedy=remedy,
+        about=(item.thing for item, _ in found),
+    )
 
 
 def _is_available(deployment: KubeObject) -> bool:
