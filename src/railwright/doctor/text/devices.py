@@ -114,12 +114,13 @@ RDMA_MODE_REFUSED = TextRule(
         says(
             "rdma subsystem|rdma system|discoverrdmasubsystem|rdma netlink|rdmalink|rdma link",
             f"{ENOTSUP}|{ENOENT}|fail|cannot|error",
+            unless="dranet|claim|cni",
             cause="The RDMA subsystem does not answer: ib_core is not loaded on this node.",
             remedy="Load ib_core and mlx5_ib, or leave the node out of what needs RDMA.",
             commands=("oc debug node/NODE -- chroot /host modprobe -a ib_core mlx5_ib",),
         ),
         says(
-            '"rdma"|rdma:|/rdma|`rdma`',
+            '"rdma"|rdma:|/rdma|`rdma`|rdma help|~rdma~',
             "executable file not found|command not found|not found in $path|object 'system'|object \"system\"|unknown object",
             cause="The rdma program is missing, or too old to know the subsystem's mode.",
             remedy="Install iproute and rdma-core of this system on the node.",

@@ -232,7 +232,7 @@ DRIVER_NOT_BUILT = TextRule(
             unless="kernel-headers installed",
         ),
         says(
-            "dnf|yum|apt-get|apt|repository|repo|mirror|zypper",
+            "dnf|yum|apt-get|apt|repository|repo|mirror|zypper|archive.|inrelease|dists/|.rpm|.deb|ubuntu.com|debian.org|redhat.com",
             "could not resolve host|cannot download repomd|failed to download metadata|cannot prepare internal mirrorlist"
             "|failed to fetch|temporary failure resolving|all mirrors were tried|curl error|failed to synchronize cache|timeout was reached",
             cause="The package repositories cannot be reached from the driver container.",

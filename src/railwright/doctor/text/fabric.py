@@ -116,6 +116,7 @@ PEER_NOT_REACHED = TextRule(
             "completion with error|completion error|wc error|got bad completion|poll_cq",
             "status|syndrom|failed|error",
             unless="status 0|failed status 4|failed status 12|local prot|loc_prot",
+            window=3,
             cause="A transfer ended with an error: the other side went away, refused, or could not be reached.",
         ),
         says("ethernet_read_keys|couldn't read remote address", "couldn't|failed|unable"),

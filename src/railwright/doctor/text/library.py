@@ -54,7 +54,6 @@ FELL_BACK_TO_TCP = TextRule(
             remedy="Let UCX choose, or name rc and cuda_copy too (UCX_TLS=rc,cuda_copy,cuda_ipc).",
         ),
         says(
-            "ucp_|ucx|uct|nixl|cfg#",
             "tcp/eth|tcp/net|tcp/ens|tcp/enp|tcp/bond|(tcp)|tcp/",
             "zero-copy|bcopy|eager|rendezvous|copy-in|copy-out|put|get|am(|rma(|lane|multi",
             unless="rc_mlx5|dc_mlx5|cuda_ipc/",
@@ -94,8 +93,8 @@ WRONG_DEVICES = TextRule(
     signals=(
         says(
             "net/ib : using|net/ib: using|using [0]",
-            "/roce",
-            "/ib|/ib ",
+            ":1/roce|:2/roce",
+            ":1/ib|:2/ib",
             "[0]",
             unless="ib_|/roce only",
             cause="NCCL uses InfiniBand and Ethernet ports in one job; they cannot talk to each other.",
