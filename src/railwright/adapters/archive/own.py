@@ -58,7 +58,7 @@ def holdings_of(tree: Tree, top: str) -> Holdings:
     shelves = [
         Shelf(
             Kind(item.api_version, item.kind),
-            partial(_objects, tree, f"{top}{item.file}", Kind(item.api_version, item.kind)),
+            partial(_objects, tree, f"{top}{item.file}", Kind(item.api_version, item.kind), item.objects),
             item.namespace,
             item.labels,
             item.name,
@@ -89,12 +89,19 @@ def _about(manifest: ArchiveManifest) -> str:
     return f"railwright archive of {manifest.cluster}, {redacted}, by railwright {manifest.railwright}"
 
 
-def _objects(tree: Tree, path: str, kind: Kind) -> Iterator[KubeObject]:
+def _objects(tree: Tree, path: str, kind: Kind, expected: int) -> Iterator[KubeObject]:
+    """Read a list of ours. Raises UsageError when it does not hold exactly what the manifest says."""
     _there(tree, path)
+    number = 0
     for number, line in enumerate(lines(tree, path), start=1):
         obj = whole(from_json(line, f"{tree.where}: {path} line {number}"), kind)
-        if obj is not None:
-            yield obj
+        if obj is None:
+            message = f"{tree.where}: {path} line {number} is no {kind.kind}"
+            raise UsageError(message, hint="get it again, and compare its checksum")
+        yield obj
+    if number != expected:
+        message = f"{tree.where}: {path} holds {number} objects, and the manifest says {expected}"
+        raise UsageError(message, hint="get it again, and compare its checksum")
 
 
 def _singles(tree: Tree, top: str) -> tuple[list[Shelf], frozenset[Ref]]:

@@ -142,7 +142,7 @@ class Recorder:
             path = f"nodes/{_file_name(node)}.txt"
             self._writer.add(path, self._redaction.node_record(answer.text).encode(errors="replace"))
         problem = self._redaction.text(answer.problem)
-        self._nodes[node] = CollectedNode(node, answer.via, problem, path)
+        self._nodes[node] = CollectedNode(node, self._redaction.text(answer.via), problem, path)
 
     def log(self, namespace: str, pod: str, container: str, text: str, *, previous: bool, cut: bool) -> None:
         """Take the end of a log."""
