@@ -239,7 +239,7 @@ async def test_infiniband_vfs_and_their_network():
     await world.clock.sleep(150)
     assert await allocatable(world, "openshift.io/rail0") == "4"
     state = await state_of(world)
-    assert state["spec"]["interfaces"][0]["linkType"] == "IB"
+    assert state["spec"]["interfaces"][0]["linkType"] == "ib"
     nad = await world.cluster.get(Ref(NETWORK_ATTACHMENT_DEFINITION, "default", "ib0"))
     assert json.loads(nad["spec"]["config"])["type"] == "ib-sriov"
 

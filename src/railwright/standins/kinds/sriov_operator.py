@@ -157,8 +157,8 @@ def _interfaces(policies: list[KubeObject], devices: NodeDevices) -> list[dict[s
             entry: dict[str, Any] = {"name": port.netdev, "pciAddress": port.pci, "numVfs": count, "vfGroups": [group]}
             if spec.get("mtu"):
                 entry["mtu"] = group["mtu"] = spec["mtu"]
-            if str(spec.get("linkType", "")).upper() == "IB":
-                entry["linkType"] = "IB"
+            if spec.get("linkType"):
+                entry["linkType"] = spec["linkType"]
             made = [item for item in made if item["name"] != port.netdev] + [entry]
     return made
 
@@ -171,8 +171,10 @@ def _plugin_config(policies: list[KubeObject], devices: NodeDevices) -> str:
             if not _selected(policy, port):
                 continue
             selectors: dict[str, Any] = {"vendors": [port.vendor_id], "pfNames": []}
-            if str(spec.get("linkType", "")).upper() == "IB":
-                selectors["linkTypes"] = ["infiniband"]
+            if dig(spec, "nicSelector", "rootDevices"):
+                selectors["rootDevices"] = list(spec["nicSelector"]["rootDevices"])
+            if spec.get("linkType"):
+                selectors["linkTypes"] = ["infiniband" if str(spec["linkType"]).upper() == "IB" else "ether"]
             selectors |= {"IsRdma": bool(spec.get("isRdma", False)), "NeedVhostNet": False}
             pool = pools.setdefault(
                 spec["resourceName"],
