@@ -23,6 +23,7 @@ BARE = {
     "status-of": (["status", "-f", "RAILS"], "status", 0),
     "doctor": (["doctor"], "doctor", 0),
     "doctor-of": (["doctor", "-f", "RAILS"], "doctor", 0),
+    "collect": (["collect", "--to", "ARCHIVE"], "collect", 0),
     "clean": (["clean", "--yes"], "clean", 0),
     "workload": (["workload", "-f", "RAILS", "-n", "training", "--gpus", "4"], "workload", 0),
     "images": (["images", "-f", "RAILS"], "images", 0),
@@ -72,19 +73,30 @@ ERRORS = {
         3,
         ["permission-missing", "cannot patch"],
     ),
+    "collect-nowhere": (["collect", "--cluster", "sim:h200-roce"], 2, ["--to"]),
+    "collect-over-a-file": (["collect", "--cluster", "sim:h200-roce", "--to", "RAILS"], 2, ["exists already"]),
+    "collect-with-no-time": (
+        ["collect", "--cluster", "sim:h200-roce", "--to", "ARCHIVE", "--node-timeout-s", "0"],
+        2,
+        ["--node-timeout-s"],
+    ),
+    "no-archive": (["discover", "--cluster", "bundle:nowhere.tgz"], 2, ["nowhere.tgz", "cannot be read"]),
+    "no-archive-at-all": (["discover", "--cluster", "bundle:kept/rails.yaml"], 2, ["nothing in it is known"]),
+    "archive-without-a-name": (["discover", "--cluster", "bundle:"], 2, ["names no file"]),
     "hosted": (["apply", "-f", "RAILS", "--yes", "--cluster", "sim:hcp"], 7, ["hosted"]),
 }
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """Run one command line; RAILS, BAD and FOLDER in it are paths."""
+    """Run one command line; RAILS, BAD, FOLDER and ARCHIVE in it are paths."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kept").mkdir()
     files = {
         "RAILS": tmp_path / "kept" / "rails.yaml",
         "BAD": tmp_path / "kept" / "bad.yaml",
         "FOLDER": tmp_path / "out",
+        "ARCHIVE": tmp_path / "collected.tgz",
     }
     files["RAILS"].write_text(rails("shared", "roce"))
     files["BAD"].write_text(rails("shared", "roce").replace("method:", "metod:"))

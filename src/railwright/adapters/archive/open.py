@@ -24,6 +24,9 @@ def open_archive(path: str | Path, name: str = "") -> World:
     Raises:
         UsageError: nothing is there, nothing in it is known, or it is damaged or beyond a limit.
     """
+    if not str(path):
+        message = f"{name or 'bundle:'} names no file"
+        raise UsageError(message, hint="bundle:PATH, where PATH is a railwright archive, a must-gather, a sosreport")
     tree = open_tree(Path(path), share)
     try:
         holdings = _holdings(tree)

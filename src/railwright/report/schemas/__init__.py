@@ -7,6 +7,7 @@ A test holds real output of every command against them. Additions are allowed wi
 from typing import Any
 
 from railwright.report.schemas.base import Shape
+from railwright.report.schemas.collect import CollectPayload
 from railwright.report.schemas.doctor import DoctorPayload
 from railwright.report.schemas.jobs import ApplyPayload, CleanPayload, StatusPayload
 from railwright.report.schemas.plan import PlanPayload
@@ -29,6 +30,7 @@ PAYLOADS: dict[str, type[Shape]] = {
     "status": StatusPayload,
     "clean": CleanPayload,
     "doctor": DoctorPayload,
+    "collect": CollectPayload,
     "workload": WorkloadPayload,
     "images": ImagesPayload,
     "files": FilesPayload,
