@@ -9,6 +9,7 @@ Measured: flags, with NFD 0.18.3 and kube-apiserver 1.36.3, 2026-11.
 """
 
 import asyncio
+import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -37,6 +38,7 @@ _CONTROLLERS = ("nfd-master", "nfd-gc")
 
 
 _WORKER = "nfd-worker"
+_VERSION = re.compile(r"\d+\.\d+")
 _GPU = {"class": "0x030200", "vendor": "0x10de", "device": "0x2335", "sriov_totalvfs": "0"}
 
 
@@ -200,7 +202,8 @@ def os_release(os_image: str) -> str:
 
     Sample: "Red Hat Enterprise Linux CoreOS 9.6.20251103-0" has ID="rhel" and VERSION_ID="9.6".
     """
-    version = ".".join(os_image.rpartition(" ")[2].split(".")[:2])
+    found = _VERSION.search(os_image)
+    version = found[0] if found else ""
     name = "rhel" if "CoreOS" in os_image else os_image.partition(" ")[0].lower()
     return f'NAME="{os_image}"\nID="{name}"\nVERSION_ID="{version}"\n'
 

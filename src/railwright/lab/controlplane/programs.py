@@ -122,14 +122,14 @@ async def _build(go: str, piece: Piece, folder: Path) -> str:
             if not problem:
                 shutil.copytree(Path(json.loads(said)["Dir"]) / piece.name, target)
         else:
-            problem, _ = await _go(module, go, "build", *_flags(piece), "-o", str(target), piece.package)
+            problem, _ = await _go(module, go, "build", *build_flags(piece), "-o", str(target), piece.package)
         if problem:
             return problem
         target.replace(folder / piece.name)
     return ""
 
 
-def _flags(program: Program) -> tuple[str, ...]:
+def build_flags(program: Program) -> tuple[str, ...]:
     """Give the flags of a build; the last one is the linker's."""
     *others, linker = FLAGS
     return (*others, f"{linker} -X {program.variable}" if isinstance(program, Linked) else linker)
