@@ -62,3 +62,17 @@ async def test_a_dry_run_stores_nothing(method, fabric):
     record = await applied(world, intents, dry_run=True)
     assert record.exit_code == 0
     assert before == await seen_objects(world.cluster)
+
+
+async def test_numa_alignment_is_rolled_out_waited_for_and_taken_back():
+    world, intents = await open_for("roce"), intents_for("sriov", "roce", more="  numaAligned: true\n")
+    await world.clock.sleep(SETTLE_S)
+    before = await seen_objects(world.cluster)
+    record = await applied(world, intents)
+    assert record.exit_code == 0
+    prepared = next(stage for stage in record.stages if stage.stage == "nodes-prepared")
+    assert any("KubeletConfig railwright-worker" in state.what for state in prepared.states)
+    assert (await api.status(world)).exit_code == 0
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    await world.clock.sleep(SETTLE_S)
+    assert differences(before, await seen_objects(world.cluster)) == []

@@ -199,8 +199,8 @@ def describe(expectation: Expectation) -> str:
             return f"pod {namespace}/{daemon_set.rstrip('-')}-* on {node}"
         case NadPresent(namespace, name):
             return f"network {namespace}/{name}"
-        case PoolUpdated(pool):
-            return f"MachineConfigPool {pool}"
+        case PoolUpdated(pool, _, kubelet_config):
+            return f"MachineConfigPool {pool}" + (f" with KubeletConfig {kubelet_config}" if kubelet_config else "")
         case RailUp(node, rail, pci):
             return f"{rail} ({pci}) of {node}"
         case DriverLoaded(node):

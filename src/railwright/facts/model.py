@@ -235,6 +235,7 @@ class PoolFacts:
     updating: bool
     degraded: bool
     message: str
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,7 @@ def _pool(obj: KubeObject, nodes: tuple[NodeName, ...]) -> PoolFacts:
         updating=dig(conditions.get("Updating"), "status") == "True",
         degraded=dig(conditions.get("Degraded"), "status") == "True",
         message=next((message for message in messages if message), ""),
+        labels=dict(dig(obj, "metadata", "labels", default={})),
     )
 
 

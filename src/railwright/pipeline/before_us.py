@@ -20,7 +20,15 @@ from railwright.intent.model import Intent
 from railwright.plan.model import Decision, Plan
 from railwright.plan.turns import OPERANDS
 
-SEEN_AGAIN = frozenset({kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG, kinds.NV_IPAM_IP_POOL})
+SEEN_AGAIN = frozenset(
+    {
+        kinds.SUBSCRIPTION,
+        kinds.MACHINE_CONFIG,
+        kinds.KUBELET_CONFIG,
+        kinds.NODE_NETWORK_CONFIGURATION_POLICY,
+        kinds.NV_IPAM_IP_POOL,
+    }
+)
 """Kinds of ours that plan must see: the version that is installed, and what nodes and pods were given already."""
 
 

@@ -20,6 +20,7 @@ from railwright.plan.model import (
     NIC_DRIVER_READY,
     Batch,
     Expectation,
+    KubeletShare,
     MachineShare,
     OperatorShare,
     Plan,
@@ -83,7 +84,8 @@ def nodes_of(run: Run, plan: Plan) -> tuple[NodeName, ...]:
     admitted = set(plan.admitted)
     if run.batch is not None:
         return tuple(node for node in run.batch.nodes if node in admitted)
-    pools = {share.pool for share in plan.shares if isinstance(share, MachineShare) and share.stage == run.stage}
+    prepared = (share for share in plan.shares if isinstance(share, MachineShare | KubeletShare))
+    pools = {share.pool for share in prepared if share.stage == run.stage}
     in_pools = tuple(node.node for node in plan.nodes if node.pool in pools)
     return in_pools or plan.admitted
 

@@ -10,6 +10,7 @@ from railwright.plan.model import (
     ADMITTED,
     Batch,
     GpuPolicyShare,
+    KubeletShare,
     MachineShare,
     NfdShare,
     NicPolicyShare,
@@ -202,11 +203,12 @@ def reaches(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...], shares: tuple[
                 ) + "nodes without a GPU driver are kept out in the same way until their batch"
             nodes = tuple(node for node in with_gpu if node not in held)
             found.append(Reach("the ClusterPolicy's driver and operands run on nodes with a GPU", nodes, how))
-        elif isinstance(share, MachineShare):
+        elif isinstance(share, MachineShare | KubeletShare):
             pool = next((pool.nodes for pool in snapshot.cluster.pools if pool.name == share.pool), ())
             outside = sorted(set(pool) - admitted)
             how = f"{len(outside)} of them are in no fabric: {', '.join(outside[:8])}" if outside else ""
-            found.append(Reach(f"MachineConfig {share.name} reboots pool {share.pool}", tuple(sorted(pool)), how))
+            kind = "MachineConfig" if isinstance(share, MachineShare) else "KubeletConfig"
+            found.append(Reach(f"{kind} {share.name} reboots pool {share.pool}", tuple(sorted(pool)), how))
         elif isinstance(share, SriovConfigShare) and _is_open(share):
             nodes = tuple(node.name for node in snapshot.nodes if node.name in with_nic and node.is_worker)
             how = "one selector holds no labels of two fabrics; it makes VFs only where a policy selects a node"

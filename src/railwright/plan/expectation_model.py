@@ -48,20 +48,33 @@ class NadPresent:
 
 @dataclass(frozen=True)
 class PoolUpdated:
-    """A MachineConfigPool must be Updated, with our MachineConfig in it."""
+    """
+    A MachineConfigPool must be Updated, with what we made in it.
+
+    Attributes:
+        machine_config: ours; "" when only what comes of a KubeletConfig is waited for.
+        kubelet_config: ours, of which the machine config operator makes a MachineConfig; "" for none.
+    """
 
     pool: str
     machine_config: str
+    kubelet_config: str = ""
 
 
 @dataclass(frozen=True)
 class RailUp:
-    """Inside the node: the rail is ACTIVE with carrier and, as the fabric wants it, a RoCE v2 GID or LID and SM LID."""
+    """
+    Inside the node: the rail is ACTIVE with carrier and, as the fabric wants it, a RoCE v2 GID or LID and SM LID.
+
+    Attributes:
+        mtu_bytes: what the port must have at least, so that pods' interfaces may; None is not looked at.
+    """
 
     node: NodeName
     rail: RailName
     pci: PciAddress
     fabric: Fabric
+    mtu_bytes: int | None = None
 
 
 @dataclass(frozen=True)

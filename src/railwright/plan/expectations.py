@@ -80,8 +80,12 @@ class Expected:
         return any(isinstance(share, m.NetworkShare) for share in self.shares)
 
     def pools_updated(self) -> Iterable[m.Expectation]:
-        """Each pool that gets a MachineConfig has rolled it out."""
-        return [m.PoolUpdated(share.pool, share.name) for share in self.shares if isinstance(share, m.MachineShare)]
+        """Each pool that gets a MachineConfig or a KubeletConfig has rolled it out."""
+        for share in self.shares:
+            if isinstance(share, m.MachineShare):
+                yield m.PoolUpdated(share.pool, share.name)
+            elif isinstance(share, m.KubeletShare):
+                yield m.PoolUpdated(share.pool, "", share.name)
 
     def labelled(self) -> Iterable[m.Expectation]:
         """Labels that the operators select nodes by."""
@@ -107,7 +111,7 @@ class Expected:
                 absent = ("irdma",) if doca else ()
                 yield m.DriverLoaded(node, mlx5="doca" if doca else "in-box", absent=absent)
                 for rail, port in ports.get(node, ()):
-                    yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric)
+                    yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric, _least_mtu(fabric))
 
     def gpu_drivers(self) -> Iterable[m.Expectation]:
         """The GPU driver is loaded; peermem too where it was chosen."""
@@ -141,6 +145,12 @@ class Expected:
 
     def _nodes(self) -> list[NodeName]:
         return sorted({node for fabric in self.fabrics for node in fabric.hardware})
+
+
+def _least_mtu(fabric: FabricNodes) -> int | None:
+    """MTU that ports must have for pods' interfaces; with SR-IOV the operator sets it later, with the VFs."""
+    settings = fabric.settings
+    return None if settings.is_infiniband or settings.intent.method is Method.SRIOV else settings.mtu_bytes
 
 
 def _ports_by_node(fabric: FabricNodes) -> dict[NodeName, list[tuple[m.Rail, m.RailPort]]]:

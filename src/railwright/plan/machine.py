@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railwright.core.ids import FabricName, NodeName
-from railwright.core.kinds import MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
+from railwright.core.kinds import KUBELET_CONFIG, MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform, PoolFacts
+from railwright.facts.nodes import selects
 from railwright.intent.model import Method, NicDriver
 from railwright.plan.draft import FabricNodes
 from railwright.plan.model import (
@@ -17,12 +18,16 @@ from railwright.plan.model import (
     MachineShare,
     Share,
     fabric_label,
+    group_label,
 )
 from railwright.plan.notes import Notes
+from railwright.plan.ours import is_ours
 
 _IRDMA = "irdma"
 _READABLE = 0o644
 _NAME = "99-railwright"
+POOL_LABEL = "pools.operator.machineconfiguration.openshift.io/"
+"""Every MachineConfigPool carries this with its own name; what selects pools usually selects it."""
 _MEMLOCK_PATH = "/etc/crio/crio.conf.d/10-railwright-memlock.conf"
 
 
@@ -42,7 +47,7 @@ def machine_shares(
     shares: list[MachineShare | KubeletShare | HostNetworkShare] = []
     by_nmstate = cluster.serves(NODE_NETWORK_CONFIGURATION_POLICY)
     if by_nmstate:
-        shares.extend(share for fabric in fabrics if (share := _host_network(fabric)) is not None)
+        shares.extend(share for fabric in fabrics for share in _host_networks(fabric, cluster))
     if cluster.platform is not Platform.OPENSHIFT:
         _warn_plain(fabrics, notes)
         return tuple(shares)
@@ -60,8 +65,9 @@ def machine_shares(
             for reason, source in {part.reason: part.source for part in parts}.items():
                 notes.decide(f"MachineConfig {config.name}", "yes", "hardware", reason, source)
         if any(fabric.settings.intent.numa_aligned for fabric in inside):
-            _check_pool(pool, notes)
-            shares.append(KubeletShare(f"railwright-{pool.name}", pool.name, "single-numa-node"))
+            kubelet = KubeletShare(f"railwright-{pool.name}", pool.name, "single-numa-node")
+            _check_kubelet(kubelet, pool, cluster, notes)
+            shares.append(kubelet)
     return tuple(shares)
 
 
@@ -164,14 +170,26 @@ def needs_mtu(fabric: FabricNodes) -> bool:
     return any((mtus.get(port.pci) or 0) < settings.mtu_bytes for rail in fabric.rails for port in rail.ports)
 
 
-def _host_network(fabric: FabricNodes) -> HostNetworkShare | None:
-    if not needs_mtu(fabric) or fabric.settings.mtu_bytes is None:
-        return None
-    name = FabricName(fabric.settings.name)
-    netdevs = sorted({port.netdev for rail in fabric.rails for port in rail.ports})
-    return HostNetworkShare(
-        f"railwright-{name}", {fabric_label(name): ADMITTED}, dict.fromkeys(netdevs, fabric.settings.mtu_bytes), name
-    )
+def _host_networks(fabric: FabricNodes, cluster: ClusterFacts) -> list[HostNetworkShare]:
+    """
+    Plan the ports' MTU through NMState, a policy a group: a node fails one that names an interface which it lacks.
+
+    Once one of ours is there the ports are wide enough; leaving it out then would undo it.
+    """
+    settings, name = fabric.settings, FabricName(fabric.settings.name)
+    if settings.mtu_bytes is None or settings.is_infiniband or settings.intent.method is Method.SRIOV:
+        return []
+    shares = []
+    for group in fabric.groups:
+        several = len(fabric.groups) > 1
+        labels = {fabric_label(name): ADMITTED} | ({group_label(name): group.name} if several else {})
+        netdevs = {port.netdev for rail in fabric.rails for port in rail.ports if port.node in group.nodes}
+        mtus = {str(netdev): settings.mtu_bytes for netdev in sorted(netdevs)}
+        shares.append(
+            HostNetworkShare(f"railwright-{name}" + (f"-{group.name}" if several else ""), labels, mtus, name)
+        )
+    ours = any(is_ours(cluster.objects.get(Ref(NODE_NETWORK_CONFIGURATION_POLICY, "", share.name))) for share in shares)
+    return shares if ours or needs_mtu(fabric) else []
 
 
 def _check_pool(pool: PoolFacts, notes: Notes) -> None:
@@ -186,6 +204,25 @@ def _check_pool(pool: PoolFacts, notes: Notes) -> None:
             hint=f"oc get mcp {pool.name}; go on when it is Updated"
             + (" and spec.paused is false" if pool.paused else ""),
         )
+
+
+def _check_kubelet(share: KubeletShare, pool: PoolFacts, cluster: ClusterFacts, notes: Notes) -> None:
+    """Refuse a second KubeletConfig of a pool: of two the later one's kubelet.conf is in force, whole."""
+    found = cluster.of_kind(KUBELET_CONFIG)
+    if not any(is_ours(item) and item["metadata"]["name"] == share.name for item in found):
+        _check_pool(pool, notes)
+    for item in found:
+        name = str(item["metadata"]["name"])
+        selector = dig(item, "spec", "machineConfigPoolSelector", default={})
+        if not is_ours(item) and selects(selector, {**pool.labels, POOL_LABEL + pool.name: ""}):
+            notes.refuse(
+                "kubelet-config-is-there",
+                f"KubeletConfig {name} is for pool {pool.name} already, and a pool takes one: ours would replace its settings",
+                where=f"KubeletConfig {name}",
+                expected=f"no other KubeletConfig for pool {pool.name}",
+                seen=name,
+                hint=f"set topologyManagerPolicy: {share.topology_policy} in {name}, and leave spec.numaAligned out",
+            )
 
 
 def _warn_plain(fabrics: tuple[FabricNodes, ...], notes: Notes) -> None:

@@ -281,7 +281,8 @@ class HostNetworkShare:
     node_labels: Mapping[str, str]
     mtu_by_netdev: Mapping[str, int]
     fabric: FabricName
-    stage: StageName = NODES_PREPARED
+    stage: StageName = NIC_DRIVER_READY
+    """Its selector is the admission label, so no node takes it up before that is there."""
 
 
 @dataclass(frozen=True)

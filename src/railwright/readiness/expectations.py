@@ -87,7 +87,7 @@ def judge_network_there(expectation: NadPresent, companions: Companions) -> Judg
 
 
 def judge_pool_updated(expectation: PoolUpdated, companions: Companions) -> Judgement:
-    """Judge a pool: our MachineConfig is in what its nodes have."""
+    """Judge a pool: our MachineConfig, or what came of our KubeletConfig, is in what its nodes have."""
     if kinds.MACHINE_CONFIG_POOL in companions.unserved:
         return unknown("MachineConfigPools are not served")
     pool = companions.get(kinds.MACHINE_CONFIG_POOL, expectation.pool)
@@ -96,11 +96,30 @@ def judge_pool_updated(expectation: PoolUpdated, companions: Companions) -> Judg
     answer = pool_state(pool, companions)
     if answer.readiness is not Readiness.READY:
         return answer
+    wanted = [expectation.machine_config] if expectation.machine_config else []
+    if expectation.kubelet_config:
+        made = _made_of(expectation.kubelet_config, companions)
+        if not made:
+            return progressing(
+                f"KubeletConfig {expectation.kubelet_config}: no MachineConfig was made of it for pool {expectation.pool} yet"
+            )
+        wanted += made
     for part, words in (("spec", "is not rendered for"), ("status", "is not on the nodes of")):
         sources = [str(item.get("name")) for item in dig(pool, part, "configuration", "source", default=[])]
-        if expectation.machine_config not in sources:
-            return progressing(f"MachineConfig {expectation.machine_config} {words} pool {expectation.pool} yet")
+        for name in wanted:
+            if name not in sources:
+                return progressing(f"MachineConfig {name} {words} pool {expectation.pool} yet")
     return answer
+
+
+def _made_of(kubelet_config: str, companions: Companions) -> list[str]:
+    """
+    Name the MachineConfigs that were made of a KubeletConfig.
+
+    Source: openshift/machine-config-operator 7ff337a, pkg/controller/kubelet-config: each is a finalizer of it.
+    """
+    obj = companions.get(kinds.KUBELET_CONFIG, kubelet_config)
+    return [str(name) for name in dig(obj, "metadata", "finalizers", default=[])]
 
 
 def _pods(expectation: PodsReady, companions: Companions) -> tuple[KubeObject, ...]:

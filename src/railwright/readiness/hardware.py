@@ -32,6 +32,8 @@ def judge_rail(expectation: RailUp, companions: Companions) -> Judgement:
         return progressing(f"{what}: no carrier")
     if port.carrier is None and port.netdev is not None:
         return unknown(f"{what}: the kernel does not say whether there is a carrier")
+    if expectation.mtu_bytes is not None and (port.mtu_bytes or 0) < expectation.mtu_bytes:
+        return progressing(f"{what}: its MTU is {port.mtu_bytes or 'not known'}, {expectation.mtu_bytes} is wanted")
     return _addressed(what, port, expectation.fabric, hardware)
 
 

@@ -97,7 +97,8 @@ def _selections_of(item: Expectation) -> tuple[Selected, ...]:
         case NadPresent():
             return ((kinds.NETWORK_ATTACHMENT_DEFINITION, item.namespace, ""),)
         case PoolUpdated():
-            return ((kinds.MACHINE_CONFIG_POOL, "", ""), (kinds.NODE, "", ""))
+            kubelet: tuple[Selected, ...] = ((kinds.KUBELET_CONFIG, "", ""),) if item.kubelet_config else ()
+            return ((kinds.MACHINE_CONFIG_POOL, "", ""), (kinds.NODE, "", ""), *kubelet)
         case RailUp() | DriverLoaded():
             return ()
 

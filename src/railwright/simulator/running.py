@@ -15,6 +15,7 @@ from railwright.standins.kinds.mco import CURRENT
 from railwright.standins.model import Objects
 from railwright.standins.view import find, is_pod_ready, name_of, node_of, of_kind
 
+_MTU_RULE = re.compile(r'KERNELS=="([^"]+)", ATTR\{mtu\}="(\d+)"')
 _DOCA = re.compile(r"doca\d[\w.]*-(\d+\.\d+-\d+\.\d+\.\d+)")
 _RUNTIME_FILES = ("/etc/crio/", "/etc/containerd/")
 _MODPROBE_FILES = ("/etc/modprobe.d/",)
@@ -73,16 +74,25 @@ def running_on(machine: Machine, world: Objects) -> Running:
     interfaces = dig(state, "status", "interfaces", default=())
     names = {item["name"] for item in dig(gpu, "spec", "containers", default=())}
     settings = machine.settings
+    texts = {str(item["path"]): _file_text(str(dig(item, "contents", "source", default=""))) for item in files}
+    made_by_operator = {str(item["name"]): int(item["mtu"]) for item in interfaces if item.get("mtu")}
     return Running(
         kernel_arguments=" ".join([machine.kernel_arguments, *dig(rendered, "spec", "kernelArguments", default=[])]),
-        files={str(item["path"]): _file_text(str(dig(item, "contents", "source", default=""))) for item in files},
+        files=texts,
         mlx5_version=_doca_version(doca) if doca is not None else settings.mlx5_version,
         gpu_driver=_gpu_driver(gpu) if gpu is not None else settings.gpu_driver,
         peermem="nvidia-peermem-ctr" in names and settings.peermem_loads,
         vfs={str(item["pciAddress"]): tuple(item.get("Vfs", ())) for item in interfaces},
-        mtu={str(item["name"]): int(item["mtu"]) for item in interfaces if item.get("mtu")},
+        mtu=_mtu_by_rules(machine, texts) | made_by_operator,
         rdma_mode=settings.netns_mode or str(dig(state, "spec", "system", "rdmaMode", default="shared")),
     )
+
+
+def _mtu_by_rules(machine: Machine, files: Mapping[str, str]) -> dict[str, int]:
+    """Find the MTU that udev rules give to ports, by netdev."""
+    rules = "\n".join(text for path, text in sorted(files.items()) if path.startswith("/etc/udev/rules.d/"))
+    by_pci = dict(_MTU_RULE.findall(rules))
+    return {nic.netdev: int(by_pci[nic.pci]) for nic in machine.nics if nic.pci in by_pci}
 
 
 def _file_text(source: str) -> str:

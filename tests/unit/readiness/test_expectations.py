@@ -197,6 +197,22 @@ def test_a_pool_counts_only_with_our_machine_config_in_it(pools: list[Any], read
     assert words in found[1]
 
 
+@pytest.mark.parametrize(
+    ("finalizers", "sources", "readiness", "words"),
+    [
+        ([], ("00",), "progressing", "no MachineConfig was made of it"),
+        (["99-worker-generated-kubelet"], ("00",), "progressing", "is not rendered for pool worker"),
+        (["99-worker-generated-kubelet"], ("00", "99-worker-generated-kubelet"), "ready", "all 2 nodes updated"),
+    ],
+)
+def test_a_kubelet_config_counts_once_what_was_made_of_it_is_on_the_nodes(finalizers, sources, readiness, words):
+    metadata = {"name": "railwright-worker", "finalizers": finalizers}
+    config = {"apiVersion": kinds.KUBELET_CONFIG.api_version, "kind": "KubeletConfig", "metadata": metadata}
+    found = answer(PoolUpdated("worker", "", "railwright-worker"), config, a_pool(sources, sources))
+    assert found[0] == readiness
+    assert words in found[1]
+
+
 # --- inside the node ---------------------------------------------------------
 
 
@@ -276,6 +292,13 @@ def test_a_rail_is_up_when_its_fabric_can_use_it(rail: RailUp, port: Any, readin
     found = answer(rail, hardware={NODE: hardware(a_port(**port))})
     assert found[0] == readiness
     assert words in found[1]
+
+
+def test_a_port_that_is_too_narrow_for_pods_is_waited_for() -> None:
+    wide = replace(ROCE, mtu_bytes=9000)
+    found = answer(wide, hardware={NODE: hardware(a_port(mtu_bytes=1500))})
+    assert (found[0], "its MTU is 1500, 9000 is wanted" in found[1]) == ("progressing", True)
+    assert answer(wide, hardware={NODE: hardware(a_port(mtu_bytes=9000))})[0] == "ready"
 
 
 def test_a_rail_without_its_port_has_failed() -> None:

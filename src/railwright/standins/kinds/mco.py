@@ -17,7 +17,9 @@ from railwright.standins.view import (
     age_s,
     condition,
     create,
+    delete,
     find,
+    leaving,
     merge,
     name_of,
     nodes,
@@ -40,6 +42,8 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     writes: list[Write] = []
     for config in of_kind(world, KUBELET_CONFIG):
         writes += _kubelet_config(world, config, now)
+    for config in leaving(world, KUBELET_CONFIG):
+        writes += _unmade(world, config)
     for pool in of_kind(world, MACHINE_CONFIG_POOL):
         writes += _pool(world, pool, now)
     return tuple(writes)
@@ -192,8 +196,19 @@ def _report(
     return list(set_status(pool, status))
 
 
+def _unmade(world: Objects, config: KubeObject) -> list[Write]:
+    """Take away what was made of a KubeletConfig that is being deleted; its finalizers name it."""
+    names = dig(config, "metadata", "finalizers", default=[])
+    made = (find(world, MACHINE_CONFIG, name) for name in names)
+    return [*(delete(item) for item in made if item is not None), *merge(config, {"metadata": {"finalizers": None}})]
+
+
 def _kubelet_config(world: Objects, config: KubeObject, now: datetime) -> list[Write]:
-    """Turn a KubeletConfig into a generated MachineConfig of each pool that it selects."""
+    """
+    Turn a KubeletConfig into a generated MachineConfig of each pool that it selects.
+
+    Source: openshift/machine-config-operator 7ff337a, pkg/controller/kubelet-config: its name becomes a finalizer.
+    """
     writes: list[Write] = []
     selector = dig(config, "spec", "machineConfigPoolSelector", default={})
     for pool in of_kind(world, MACHINE_CONFIG_POOL):
@@ -218,6 +233,9 @@ def _kubelet_config(world: Objects, config: KubeObject, now: datetime) -> list[W
         }
         live = find(world, MACHINE_CONFIG, name_of(body))
         writes += [create(body)] if live is None else merge(live, {"spec": body["spec"]})
+        finalizers = dig(config, "metadata", "finalizers", default=[])
+        if name_of(body) not in finalizers:
+            writes += merge(config, {"metadata": {"finalizers": [*finalizers, name_of(body)]}})
     if not dig(config, "status", "conditions"):
         done = {"type": "Success", "status": "True", "message": "Success", "lastTransitionTime": rfc3339(now)}
         writes += set_status(config, {"conditions": [done]})
