@@ -5,13 +5,14 @@ import os
 import shutil
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 from support.uncovered import record
 
 from railwright.core.errors import ClusterUnreachable
 from railwright.lab.controlplane import netns, olm
-from railwright.lab.controlplane.netns import network_namespace, why_no_namespace
+from railwright.lab.controlplane.netns import left_behind, network_namespace, why_no_namespace
 from railwright.lab.controlplane.processes import free_ports
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.ports.progress import Silent
@@ -43,7 +44,7 @@ async def test_where_olm_cannot_run_nothing_is_built(monkeypatch: pytest.MonkeyP
 async def test_what_ip_says_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(netns.secrets, "token_hex", lambda _: "/no/such/name")
     skip_without_namespaces()
-    with pytest.raises(ClusterUnreachable, match="ip netns add railwright-/no/such/name"):
+    with pytest.raises(ClusterUnreachable, match=r"ip netns add railwright-lab-\d+-/no/such/name"):
         async with network_namespace(1):
             pass
 
@@ -106,3 +107,11 @@ async def test_an_address_that_is_taken_is_named() -> None:
             with pytest.raises(ClusterUnreachable, match=f"cannot listen at 127.77.0.1:{port}: Address already in use"):
                 async with inside.published(1, "127.77.0.1", port):
                     pass
+
+
+def test_only_namespaces_of_processes_that_ended_are_taken_away(tmp_path: Path) -> None:
+    nobody, somebody = "railwright-lab-99999999-ab", f"railwright-lab-{os.getpid()}-cd"
+    for name in (nobody, somebody, "railwright-lab-x-ef", "theirs-99999999-ab"):
+        (tmp_path / name).touch()
+    assert left_behind(tmp_path) == (nobody,)
+    assert left_behind(tmp_path / "nowhere") == ()

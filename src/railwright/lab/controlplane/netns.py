@@ -20,6 +20,7 @@ from pathlib import Path
 from railwright.core.errors import ClusterUnreachable
 
 _NAMED = Path("/run/netns")
+_PREFIX = "railwright-lab-"
 _CLONE_NEWNET = 0x40000000
 _CHUNK_BYTES = 1 << 16
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -88,7 +89,11 @@ async def network_namespace(server_port: int) -> AsyncIterator[NetNamespace]:
     async def dial() -> Connection:
         return await asyncio.open_connection("127.0.0.1", server_port)
 
-    name = f"railwright-{secrets.token_hex(4)}"
+    for left in left_behind(_NAMED):
+        # Somebody else may do the same at this moment.
+        with contextlib.suppress(ClusterUnreachable):
+            await _ip("netns", "delete", left)
+    name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
     await _ip("netns", "add", name)
     try:
         await _ip("-n", name, "link", "set", "lo", "up")
@@ -97,6 +102,13 @@ async def network_namespace(server_port: int) -> AsyncIterator[NetNamespace]:
             yield NetNamespace(name)
     finally:
         await _ip("netns", "delete", name)
+
+
+def left_behind(named: Path) -> tuple[str, ...]:
+    """Name the namespaces whose maker was killed before it could take them away: their names hold its process id."""
+    found = sorted(path.name for path in named.glob(f"{_PREFIX}*")) if named.is_dir() else []
+    owners = {name: name.removeprefix(_PREFIX).partition("-")[0] for name in found}
+    return tuple(name for name, pid in owners.items() if pid.isdecimal() and not Path("/proc", pid).exists())
 
 
 @asynccontextmanager
