@@ -9,6 +9,7 @@ The library: a few async functions, their models and errors; holds no logic. Pro
 Nothing here prints, ends the process or keeps state. Errors are RailwrightError with code, exit_code and transient.
 """
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from railwright.adapters.archive.collect import collecting
@@ -46,12 +47,17 @@ from railwright.pipeline.diagnose import examine as _examine
 from railwright.pipeline.documents import apply_document, clean_document, status_document
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
 from railwright.pipeline.prepare import prepare
+from railwright.pipeline.records import open_record
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
 from railwright.pipeline.status import status as _status
+from railwright.pipeline.verify import Wish
+from railwright.pipeline.verify import verify_fabric as _verify_fabric
 from railwright.plan.model import Decision, FabricPlan, Plan
 from railwright.plan.plan import plan as _plan
 from railwright.ports.approval import Approval, Question
+from railwright.ports.clock import Clock
+from railwright.ports.endpoint import Endpoint
 from railwright.ports.progress import Event, Note, Progress, Silent
 from railwright.ports.world import World
 from railwright.report.collect import collect_document as _collect_document
@@ -62,6 +68,17 @@ from railwright.report.model import Document
 from railwright.report.plan import plan_document
 from railwright.report.things import files_document, images_document, workload_document
 from railwright.report.things import worlds_document as _worlds_document
+from railwright.report.verification.compare import diff_document as verify_diff_document
+from railwright.report.verification.document import plan_text as planned_run_text
+from railwright.report.verification.document import verify_document
+from railwright.report.verification.keep import record_files
+from railwright.verify.baseline import compared
+from railwright.verify.families.table import known_families
+from railwright.verify.layout import layout_of_endpoints
+from railwright.verify.model import VerifyRecord
+from railwright.verify.planned import Options, plan_run
+from railwright.verify.planned import Planned as PlannedRun
+from railwright.verify.verify import verify as _verify
 from railwright.wiring import SIMULATOR, faults, open_world, worlds
 
 __all__ = [
@@ -75,6 +92,7 @@ __all__ = [
     "Diagnosis",
     "DoctorRecord",
     "Document",
+    "Endpoint",
     "Event",
     "Fabric",
     "FabricName",
@@ -87,7 +105,9 @@ __all__ = [
     "Method",
     "NodeHardware",
     "NodeName",
+    "Options",
     "Plan",
+    "PlannedRun",
     "Prepared",
     "Progress",
     "Question",
@@ -102,6 +122,8 @@ __all__ = [
     "StatusRecord",
     "UsageError",
     "Verdict",
+    "VerifyRecord",
+    "Wish",
     "Workload",
     "World",
     "apply",
@@ -121,12 +143,16 @@ __all__ = [
     "hardware_document",
     "images",
     "images_document",
+    "known_families",
     "known_rules",
     "open_cluster",
+    "open_record",
     "parse_intents",
     "plan",
     "plan_document",
+    "planned_run_text",
     "read_intents",
+    "record_files",
     "refuse_if_refused",
     "rehearsals_document",
     "rehearse",
@@ -139,6 +165,10 @@ __all__ = [
     "to_json",
     "to_text",
     "to_yaml",
+    "verify",
+    "verify_diff_document",
+    "verify_document",
+    "verify_endpoints",
     "with_flags",
     "workload",
     "workload_document",
@@ -146,6 +176,10 @@ __all__ = [
 ]
 
 _SILENT = Silent()
+
+
+def _show_nothing(_: PlannedRun) -> None:
+    """Take a plan and show nothing of it."""
 
 
 async def open_cluster(cluster: str | None = None) -> World:
@@ -279,6 +313,72 @@ async def clean(
     _refuse_read_only(world)
     await _contact(world, progress)
     return await _clean(world, fabrics, catalog or load_catalog(), progress, approval, dry_run=dry_run)
+
+
+async def verify(
+    world: World,
+    intents: tuple[Intent, ...] | None,
+    wish: Wish | None = None,
+    *,
+    name: str | None = None,
+    baseline: VerifyRecord | None = None,
+    approval: Approval,
+    shown: Callable[[PlannedRun], None] = _show_nothing,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> VerifyRecord:
+    """
+    Prove what a fabric does, with pods on the cluster; without intents, of the fabrics that the ledger knows.
+
+    Args:
+        name: of the fabric, where there are several.
+        baseline: an earlier run that this one is compared with.
+        shown: is given what will be run before it starts.
+
+    Raises:
+        Refused: the plan is refused, nothing can be verified, or it was not confirmed.
+    """
+    _refuse_read_only(world)
+    await _contact(world, progress)
+    known = catalog or load_catalog()
+    prepared = await prepare(world, intents or (), known, progress)
+    refuse_if_refused(prepared.plan)
+    fabric = choose_fabric(prepared.plan, name)
+    record = await _verify_fabric(world, prepared, fabric, wish or Wish(), known, progress, approval, shown)
+    return compared(record, baseline) if baseline is not None else record
+
+
+async def verify_endpoints(
+    endpoints: Sequence[Endpoint],
+    clock: Clock,
+    *,
+    method: str,
+    bed: str,
+    not_real: tuple[str, ...],
+    options: Options | None = None,
+    fabric: Fabric = Fabric.ROCE,
+    traffic_class: int | None = None,
+    path_mtu_bytes: int | None = None,
+    catalog: Catalog | None = None,
+    progress: Progress = _SILENT,
+) -> VerifyRecord:
+    """
+    Prove what endpoints can do that are there already, as a lab's: the same schedule, witnesses and verdicts.
+
+    Args:
+        bed: what they are, in words; not_real: what this bed leaves out.
+    """
+    layout = layout_of_endpoints(
+        endpoints,
+        bed=bed,
+        not_real=not_real,
+        method=method,
+        link=fabric,
+        traffic_class=traffic_class,
+        path_mtu_bytes=path_mtu_bytes,
+    )
+    planned = plan_run(layout, options or Options())
+    return await _verify(planned, endpoints, catalog or load_catalog(), clock, progress)
 
 
 async def diagnose(

@@ -6,6 +6,8 @@ COMMANDS = {
     "render": "Write the plan as files for kustomize and Argo CD.",
     "apply": "Do it: stage by stage, each with a gate; interrupt and resume at any time.",
     "status": "Show where each stage stands.",
+    "verify": "Prove it: every node, every rail, host and GPU memory, with evidence.",
+    "report": "Look at earlier runs of verify, compare two.",
     "doctor": "Say what is wrong, with evidence, cause and remedy: of a cluster, or of pasted text.",
     "clean": "Remove what apply made and put back what it changed; nothing else.",
     "workload": "Print the pod and job that use the rails, with everything they need.",

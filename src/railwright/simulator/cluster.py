@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from railwright.core.errors import NotFound, ObjectRefused, PermissionMissing
+from railwright.core.errors import NotFound, PermissionMissing
 from railwright.core.kinds import POD
 from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, ref_of
 from railwright.ports.cluster import ExecResult, Seen, Selection, ServedKind, Watch
 from railwright.ports.selecting import selected
 from railwright.simulator.admission import admit
 from railwright.simulator.clock import turn
+from railwright.simulator.datapath.execution import Execution, not_taught
 from railwright.simulator.engine import Engine
 from railwright.simulator.ownership import Manager
 from railwright.simulator.store import merged
@@ -62,6 +63,8 @@ class SimCluster:
     engine: Engine
     kubernetes_version: str = "v1.33.5"
     simulated: bool = True
+    execution: Execution | None = None
+    """Commands in pods; None where nobody runs any."""
 
     async def version(self) -> str:
         """Kubernetes version of the world."""
@@ -132,13 +135,12 @@ class SimCluster:
     async def exec(
         self, namespace: str, pod: str, container: str, command: Sequence[str], *, stdin: str = "", timeout_s: float
     ) -> ExecResult:
-        """Refuse: what a node's inside looks like is asked through the Node port."""
-        del container, stdin, timeout_s
-        self.engine.store.get(Ref(POD, namespace, pod))
-        raise ObjectRefused(
-            f"the simulator was not taught to run {' '.join(command[:1])!r} in {namespace}/{pod}",
-            hint="a node's inside is read through the Node port",
-        )
+        """Run what a simulated pod was taught: probes. Raises ObjectRefused for anything else."""
+        del container
+        live = self.engine.store.get(Ref(POD, namespace, pod))
+        if self.execution is None:
+            raise not_taught(command, str(pod))
+        return await self.execution.run(live, command, stdin, timeout_s)
 
     async def logs(self, namespace: str, pod: str, container: str, *, tail_lines: int, previous: bool = False) -> str:
         """Give the log of a container: one line that says how it is."""

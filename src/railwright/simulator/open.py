@@ -11,6 +11,9 @@ from railwright.ports.world import World
 from railwright.simulator.clock import SimClock
 from railwright.simulator.cluster import SimCluster
 from railwright.simulator.consistency import check
+from railwright.simulator.datapath.execution import Execution
+from railwright.simulator.datapath.switchboard import Switchboard
+from railwright.simulator.datapath.wires import Wiring, ports_of
 from railwright.simulator.engine import Engine
 from railwright.simulator.faults.table import FAULTS
 from railwright.simulator.node import SimNode
@@ -76,8 +79,12 @@ def open_simulator(spec: str) -> World:
     if kept is not None:
         engine.save = kept.save
         kept.save(engine)
-    cluster = SimCluster(f"sim:{spec}", engine, draft.kubernetes_version)
-    return World(cluster, SimNode(engine), SimClock(engine))
+    clock = SimClock(engine)
+    sick = next((machine.name for machine in reversed(draft.machines) if machine.gpus), "")
+    wiring = Wiring(ports_of(draft.machines), draft.troubles, sick)
+    execution = Execution(Switchboard(wiring, clock))
+    cluster = SimCluster(f"sim:{spec}", engine, draft.kubernetes_version, execution=execution)
+    return World(cluster, SimNode(engine), clock)
 
 
 def begin(engine: Engine, phases: Iterable[Phase]) -> None:

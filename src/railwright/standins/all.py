@@ -5,6 +5,7 @@ from railwright.standins.kinds import (
     gpu_operator,
     kubelet,
     mco,
+    multus,
     network_operator,
     networks,
     nfd,
@@ -28,5 +29,6 @@ STANDINS: tuple[tuple[str, React], ...] = (
     ("deployment-controller", daemonsets.react_deployments),
     ("daemon-set-controller", daemonsets.react_daemon_sets),
     ("kubelet", kubelet.react),
+    ("multus", multus.react),
 )
 """Field manager -> what it does."""

@@ -24,7 +24,7 @@ class Options:
         families: only these; empty for all.
         quick: one round, short, the families that prove most.
         budget_s: what fits into it is planned, what does not is named.
-        rail_shifts: from rail i to rail i+n too.
+        cross_rail: from each rail to every other one too.
         peer_share: a cell below this share of its peers is slow.
         effort: None for the usual one of a quick or a full run.
     """
@@ -32,7 +32,7 @@ class Options:
     families: tuple[str, ...] = ()
     quick: bool = False
     budget_s: float | None = None
-    rail_shifts: tuple[int, ...] = ()
+    cross_rail: bool = False
     peer_share: float = 0.5
     effort: Effort | None = None
     confirm: bool = True
@@ -73,7 +73,7 @@ class Planned:
 def plan_run(layout: Layout, options: Options) -> Planned:
     """Plan what fits, most important first."""
     has_gpus = any(seat.gpu is not None for seat in layout.seats)
-    shifts = tuple(shift for shift in options.rail_shifts if 0 < shift < len(layout.rails))
+    shifts = tuple(range(1, len(layout.rails))) if options.cross_rail else ()
     wanted = steps(has_gpus=has_gpus, quick=options.quick, names=options.families, rail_shifts=shifts)
     if options.effort is not None:
         share = options.effort.duration_s / FULL.duration_s

@@ -38,13 +38,14 @@ class Bench:
     endpoints: Mapping[NodeName, Endpoint]
     clock: Clock
     effort: Effort
+    absent: Mapping[NodeName, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     raw_left_out: int = 0
     _made: int = 0
 
     def task(self, step: Step, way: Way, *, prefix: str = "c") -> Task | Measured:
         """
-        Make the task of a cell; a Measured that is SKIP where it can't be run, with the reason.
+        Make the task of a cell; where it can't be run a Measured that says why: SKIP or UNKNOWN.
 
         Args:
             prefix: of its id: "c" for planned cells, "x" for those that narrow a failure.
@@ -53,7 +54,7 @@ class Bench:
         cell_id = f"{prefix}{self._made:05d}"
         wire = Wire(traffic_class=self.layout.traffic_class, path_mtu_bytes=self.layout.path_mtu_bytes)
         ends = []
-        problem = ""
+        problem, verdict = "", Verdict.SKIP
         for node, rail in ((way.source, way.source_rail), (way.target, way.target_rail)):
             endpoint = self.endpoints.get(node)
             held = next((item for item in endpoint.rails if item.rail == rail), None) if endpoint else None
@@ -63,13 +64,14 @@ class Bench:
             elif seat.skip:
                 problem = problem or seat.skip
             elif endpoint is None or held is None:
-                problem = problem or f"nothing that runs on {node} holds {rail}"
+                verdict = Verdict.UNKNOWN if not problem else verdict
+                problem = problem or f"{node}: {self.absent.get(node, f'nothing that runs there holds {rail}')}"
             elif step.memory is MemoryKind.GPU and not held.gpu:
                 problem = problem or f"no GPU goes with {rail} of {node}"
             ends.append(End(held or HeldRail(rail, ANY_NETDEV), endpoint.meeting_address if endpoint else ""))
         port = _FIRST_PORT + _PORTS_A_TASK * (self._made % (_PORTS // _PORTS_A_TASK))
         task = Task(cell_id, step, way, ends[0], ends[1], port, self.effort, wire)
-        return Measured(task, Reading(Verdict.SKIP, problem)) if problem else task
+        return Measured(task, Reading(verdict, problem)) if problem else task
 
     async def run(self, tasks: Iterable[Task]) -> list[Measured]:
         """

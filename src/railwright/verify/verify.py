@@ -5,7 +5,7 @@ The record exists before the run: a cell that was not reached is UNKNOWN in it, 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from railwright.catalog.model import Catalog
@@ -44,16 +44,26 @@ class _Run:
 
 
 async def verify(
-    planned: Planned, endpoints: Sequence[Endpoint], catalog: Catalog, clock: Clock, progress: Progress
+    planned: Planned,
+    endpoints: Sequence[Endpoint],
+    catalog: Catalog,
+    clock: Clock,
+    progress: Progress,
+    *,
+    absent: Mapping[NodeName, str] | None = None,
 ) -> VerifyRecord:
     """
     Run what was planned, confirm and narrow what failed, and judge.
+
+    Args:
+        absent: nodes of the plan without an endpoint, and why: their cells are UNKNOWN.
 
     A task that is cancelled gives its record all the same, marked as interrupted.
     """
     started_at, began_s = clock.now(), clock.monotonic_s()
     by_node = {endpoint.node: endpoint for endpoint in endpoints}
-    run = _Run(planned, Bench(planned.layout, by_node, clock, planned.options.measured_with), progress)
+    bench = Bench(planned.layout, by_node, clock, planned.options.measured_with, dict(absent or {}))
+    run = _Run(planned, bench, progress)
     try:
         await _places(run)
         for number in range(len(planned.schedule.rounds)):
@@ -63,6 +73,9 @@ async def verify(
     except asyncio.CancelledError:
         run.interrupted = True
         _name_missing(run)
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
     findings = Findings(
         items=tuple(run.items),
         blames=run.blames,

@@ -21,6 +21,7 @@ from railwright.report.schemas.things import (
     WorkloadPayload,
     WorldsPayload,
 )
+from railwright.report.schemas.verify import VerifyDiffPayload, VerifyPayload
 
 PAYLOADS: dict[str, type[Shape]] = {
     "plan": PlanPayload,
@@ -29,8 +30,10 @@ PAYLOADS: dict[str, type[Shape]] = {
     "apply": ApplyPayload,
     "status": StatusPayload,
     "clean": CleanPayload,
-    "doctor": DoctorPayload,
     "collect": CollectPayload,
+    "doctor": DoctorPayload,
+    "verify": VerifyPayload,
+    "verify-diff": VerifyDiffPayload,
     "workload": WorkloadPayload,
     "images": ImagesPayload,
     "files": FilesPayload,

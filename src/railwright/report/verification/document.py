@@ -13,6 +13,7 @@ from railwright.verify.planned import Planned
 
 _ROWS_SHOWN = 40
 _REASONS_SHOWN = 12
+_SHRUNK_SHOWN = 6
 
 
 def verify_document(record: VerifyRecord) -> Document:
@@ -157,7 +158,9 @@ def _coverage(coverage: Coverage, schedule: ScheduleSummary) -> str:
         ),
     ]
     lines += [f"left out: {item.reason} ({count(item.cells, 'cell')})" for item in coverage.left_out]
-    lines += [f"covered before, and not now: {text}" for text in coverage.shrunk]
+    lines += [f"covered before, and not now: {text}" for text in coverage.shrunk[:_SHRUNK_SHOWN]]
+    if len(coverage.shrunk) > _SHRUNK_SHOWN:
+        lines.append(f"and {len(coverage.shrunk) - _SHRUNK_SHOWN} more ways that were covered before")
     return _lines("coverage", lines)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from railwright.core.errors import UsageError
 from railwright.verify.families import engine, nccl, nixl, perftest
 from railwright.verify.model import Direction, MemoryKind, Seat, Step
 from railwright.verify.task import Exchange, Outcome, Reading, Task
@@ -70,6 +71,14 @@ FAMILIES = (
     ),
 )
 NAMES = tuple(family.name for family in FAMILIES)
+
+
+def known_families(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Check names that a person gave. Raises UsageError for one that is not in the table."""
+    for name in names:
+        if name not in NAMES:
+            raise UsageError(f"no family is named {name!r}", hint=f"families: {', '.join(NAMES)}")
+    return names
 
 
 def family(name: str) -> Family:

@@ -1,0 +1,38 @@
+"""A run's files -> a folder that is new, or holds an earlier run."""
+
+from pathlib import Path
+
+from railwright import api
+
+_RUN = "record.json"
+
+
+def check_folder(folder: Path | None) -> None:
+    """
+    Make sure, before a run takes its time, that it can be kept.
+
+    Raises:
+        UsageError: the folder holds something else, or cannot be made.
+    """
+    if folder is None:
+        return
+    try:
+        if folder.exists() and any(folder.iterdir()) and not (folder / _RUN).is_file():
+            raise api.UsageError(f"{folder} is not empty and holds no run of verify", hint="give a new folder")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def keep_run(folder: Path, record: api.VerifyRecord) -> None:
+    """Write a run's files. Raises UsageError where they cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in api.record_files(record):
+            (folder / file.path).write_text(file.text, encoding="utf-8")
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def _cannot_write(folder: Path, error: OSError) -> api.UsageError:
+    return api.UsageError(f"cannot write to {folder}: {error.strerror}", hint="give a folder that can be written")

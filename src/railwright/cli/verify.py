@@ -1,0 +1,110 @@
+"""`railwright verify`."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.consent import Consent
+from railwright.cli.edge import run, show
+from railwright.cli.keep import check_folder, keep_run
+from railwright.cli.options import Common, Wanted
+from railwright.cli.progress import progress
+from railwright.cli.wanted import intents_in
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
+
+
+def verify(
+    *,
+    wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    budget: str | None = None,
+    nodes: Annotated[list[str] | None, Parameter(name=["--nodes", "--node"])] = None,
+    rails: Annotated[list[str] | None, Parameter(name=["--rails", "--rail"])] = None,
+    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
+    cross_rail: Annotated[bool, Parameter(negative="")] = False,
+    include_busy: Annotated[bool, Parameter(negative="")] = False,
+    image: str | None = None,
+    baseline: Path | None = None,
+    to: Path | None = None,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Prove it: every node, every rail, host and GPU memory, with evidence; or say what is not so, and where.
+
+    Holds the GPUs and rails of the nodes it looks at while it runs. Exit code 5 when something was measured to be
+    wrong, 6 when something could not be looked at.
+
+    Args:
+        wanted: the wanted state; without it, the fabrics in the ledger.
+        quick: one round that touches every node, short, with the families that prove most.
+        budget: run what fits into this time ("20m", "90s", "2h"), and say what is left out.
+        nodes: only these nodes, by name; several in one argument are separated by commas.
+        rails: only these rails ("rail0,rail1").
+        families: only these families of probes: engine, nixl, perftest, latency, cm, sweep, nccl.
+        cross_rail: also from each rail to the others, where the fabric routes between them.
+        include_busy: also nodes whose GPUs or rails pods use; takes only what is free there.
+        image: the image that pods run, with perftest for CUDA; with Python 3.11 in it every probe runs.
+        baseline: an earlier run (a folder of --to): what is slower than it was is named.
+        to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
+        yes: don't ask before GPUs and rails are held.
+        common: cluster and output.
+    """
+
+    async def action() -> int:
+        check_folder(to)
+        wish = api.Wish(
+            options=api.Options(
+                families=api.known_families(_split(families)),
+                quick=quick,
+                budget_s=_budget_s(budget),
+                cross_rail=cross_rail,
+            ),
+            nodes=_split(nodes),
+            rails=_split(rails),
+            include_busy=include_busy,
+            image=image,
+        )
+        earlier = api.open_record(baseline) if baseline is not None else None
+        async with await api.open_cluster(common.cluster) as world:
+            record = await api.verify(
+                world,
+                intents_in(wanted),
+                wish,
+                name=wanted.name,
+                baseline=earlier,
+                approval=Consent(yes=yes, take_over=False),
+                shown=lambda planned: _tell(planned, quiet=common.quiet),
+                progress=progress(quiet=common.quiet),
+            )
+        if to is not None:
+            keep_run(to, record)
+            if not common.quiet:
+                sys.stderr.write(f"kept in {to}: open {to / 'report.html'}\n")
+        return show(api.verify_document(record), common)
+
+    return run(action, common)
+
+
+def _tell(planned: api.PlannedRun, *, quiet: bool) -> None:
+    if not quiet:
+        sys.stderr.write(api.planned_run_text(planned))
+
+
+def _split(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(part for value in values or () for part in value.split(",") if part)
+
+
+def _budget_s(text: str | None) -> float | None:
+    """Read "20m". Raises UsageError for anything but a number with s, m or h."""
+    if text is None:
+        return None
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise api.UsageError(f"--budget {text!r} is no duration", hint="such as 20m, 90s or 2h")
+    return float(match[1]) * _SECONDS[match[2]]

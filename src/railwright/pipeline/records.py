@@ -1,0 +1,25 @@
+"""Read runs of verify back from the folders that they were kept in."""
+
+from pathlib import Path
+
+from railwright.core.errors import UsageError
+from railwright.report.verification.keep import RAW, RECORD, read_record
+from railwright.verify.model import VerifyRecord
+
+
+def open_record(folder: Path) -> VerifyRecord:
+    """
+    Read a run.
+
+    Raises:
+        UsageError: there is none, or it cannot be read.
+    """
+    file = folder if folder.is_file() else folder / RECORD
+    try:
+        text = file.read_text(encoding="utf-8")
+        raw = file.with_name(RAW)
+        return read_record(text, raw.read_text(encoding="utf-8") if raw.is_file() else "")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not text"
+        message = f"{folder} holds no run of verify: {file}: {why}"
+        raise UsageError(message, hint="give a folder that verify --to wrote") from error

@@ -1,0 +1,265 @@
+"""
+The pods of one verify run, from their writing to their removal; what an earlier run left goes first.
+
+Everything is written through apply's writer under the run's id, so the ledger knows it before it is there: after a
+SIGKILL the next run, or clean, removes it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from railwright.apply.ledger import LedgerStore
+from railwright.apply.means import Means
+from railwright.apply.model import LedgerEntry, StageChanges
+from railwright.apply.retry import retried
+from railwright.apply.undo import undo_step
+from railwright.apply.writer import Writer
+from railwright.changes.model import Action, Change
+from railwright.core import kinds
+from railwright.core.errors import ClusterError, NotFound, RailwrightError, Refused
+from railwright.core.ids import NetDevice, NodeName, PciAddress, RailName, StageName
+from railwright.core.objects import KubeObject, Ref, annotations_of, dig, ref_of
+from railwright.core.verdicts import Verdict
+from railwright.facts.script import node_script
+from railwright.manifests.verifiers import CONTAINER, Run, Verifier, access_of, pod_of
+from railwright.plan.model import Rail
+from railwright.ports.cluster import Selection
+from railwright.ports.endpoint import HeldRail
+from railwright.ports.progress import Progress, Waiting
+from railwright.ports.world import World
+from railwright.readiness.pods import is_pod_ready, trouble_of
+from railwright.verify.pods.endpoint import ASK, PodEndpoint, has_python
+
+STAGE_PREFIX = "verify-run-"
+READY_LIMIT_S, REMOVAL_LIMIT_S = 300.0, 120.0
+_EXPECTED_READY_S = 40.0
+_ASK_LIMIT_S = 30.0
+NETWORK_STATUS = "k8s.v1.cni.cncf.io/network-status"
+
+
+@dataclass
+class VerifierPods:
+    """
+    The pods of one run.
+
+    Attributes:
+        absent: nodes without an endpoint, and why.
+        problems: what could not be removed.
+    """
+
+    world: World
+    run: Run
+    verifiers: tuple[Verifier, ...]
+    rails: tuple[Rail, ...]
+    gpus: Mapping[tuple[NodeName, RailName], PciAddress]
+    progress: Progress
+    endpoints: list[PodEndpoint] = field(default_factory=list)
+    absent: dict[NodeName, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def stage(self) -> StageName:
+        """How the run is called in the ledger and in events."""
+        return StageName(f"{STAGE_PREFIX}{self.run.id}")
+
+    async def start(self) -> None:
+        """
+        Remove what an earlier run left, write this run's objects, and wait until its pods are ready or never will be.
+
+        Raises:
+            Refused: the namespace's Pod Security, or a webhook, does not admit such pods.
+        """
+        await self.remove(everything=True)
+        store = LedgerStore(self.world.cluster, self.world.clock)
+        writer = Writer(self._changes(), self._means(store))
+        try:
+            for obj in access_of(self.run):
+                await writer.write(_creation(obj))
+            for number, verifier in enumerate(self.verifiers):
+                await self._write_pod(writer, number, verifier)
+        finally:
+            await store.close()
+        await self._wait()
+
+    async def _write_pod(self, writer: Writer, number: int, verifier: Verifier) -> None:
+        try:
+            await writer.write(_creation(pod_of(self.run, number, verifier)))
+        except RailwrightError as error:
+            if isinstance(error, ClusterError) and error.transient:
+                raise
+            message = f"a verification pod is not admitted to namespace {self.run.namespace}: {error.message}"
+            hint = (
+                "its Pod Security level must be privileged (IPC_LOCK is above baseline), and the networks must be there"
+            )
+            raise Refused(message, hint=hint) from error
+
+    async def remove(self, *, everything: bool = False) -> None:
+        """
+        Remove the objects of this run; with `everything` those of every run that the ledger knows.
+
+        What does not go is said, and stays in the ledger for the next run and for clean.
+        """
+        store = LedgerStore(self.world.cluster, self.world.clock)
+        ledger = await store.load()
+        entries = [
+            entry
+            for entry in ledger.entries.values()
+            if entry.stage == self.stage or (everything and entry.stage.startswith(STAGE_PREFIX))
+        ]
+        if not entries:
+            return
+        try:
+            for group in _in_order(entries):
+                results = await undo_step(group, self._means(store), self.stage, limit_s=REMOVAL_LIMIT_S)
+                self.problems += [f"{item.ref}: {item.reason}" for item in results if item.verdict is Verdict.FAIL]
+        finally:
+            await store.close()
+
+    def _changes(self) -> StageChanges:
+        return StageChanges(
+            stage=self.stage,
+            batch="",
+            nodes=tuple(item.node for item in self.verifiers),
+            changes=(),
+            gated=(),
+            expectations=(),
+            approvals=(),
+            fabrics=(self.run.fabric,),
+            expected_s=_EXPECTED_READY_S,
+            limit_s=READY_LIMIT_S,
+            hold_s=0.0,
+        )
+
+    def _means(self, store: LedgerStore) -> Means:
+        world = self.world
+        return Means(world.cluster, world.node, world.clock, self.progress, store, node_script())
+
+    # --- until they are ready -----------------------------------------------------------------------------------------
+
+    async def _wait(self) -> None:
+        clock, started_s = self.world.clock, self.world.clock.monotonic_s()
+        refs = {
+            Ref(kinds.POD, self.run.namespace, f"{self.run.name}-{number}"): item.node
+            for number, item in enumerate(self.verifiers)
+        }
+        selections = [Selection(ref.kind, ref.namespace, name=ref.name) for ref in refs]
+        async with self.world.cluster.watch(selections) as watch:
+            while refs:
+                waiting = {}
+                for ref, node in refs.items():
+                    pod = await self._read(ref)
+                    if pod is not None and is_pod_ready(pod):
+                        await self._admit(pod, node)
+                    elif (why := _hopeless(pod)) is not None:
+                        self.absent[node] = why
+                    else:
+                        waiting[ref] = node, _why_not_yet(pod)
+                refs = {ref: node for ref, (node, _) in waiting.items()}
+                elapsed_s = clock.monotonic_s() - started_s
+                if not refs:
+                    return
+                first, (_, why_not) = next(iter(waiting.items()))
+                if elapsed_s >= READY_LIMIT_S:
+                    self.absent |= {
+                        node: f"its pod was not ready after {READY_LIMIT_S:.0f} s: {why}"
+                        for node, why in waiting.values()
+                    }
+                    return
+                text = f"{first}: {why_not}" + (f" (and {len(refs) - 1} more)" if len(refs) > 1 else "")
+                self.progress.emit(Waiting(self.stage, text, elapsed_s, _EXPECTED_READY_S, READY_LIMIT_S))
+                await watch.next(max(1.0, min(15.0, READY_LIMIT_S - elapsed_s)))
+
+    async def _read(self, ref: Ref) -> KubeObject | None:
+        try:
+            return await retried(lambda: self.world.cluster.get(ref), self.world.clock)
+        except NotFound:
+            return None
+
+    async def _admit(self, pod: KubeObject, node: NodeName) -> None:
+        """Make an endpoint of a pod that runs, if it has the rails that it was to have."""
+        rails, missing = held_rails(pod, self.rails, node, self.gpus)
+        if missing:
+            self.notes.append(f"{node}: no network status for {', '.join(missing)}: is Multus at work there?")
+        namespace, name = ref_of(pod).namespace, ref_of(pod).name
+        try:
+            said = await self.world.cluster.exec(namespace, name, CONTAINER, ASK, timeout_s=_ASK_LIMIT_S)
+        except RailwrightError as error:
+            self.absent[node] = f"nothing can be run in its pod: {error.message}"
+            return
+        python = has_python(said.stdout)
+        if not python:
+            self.notes.append(f"{node}: the image has no Python 3.11: only perftest runs, and no byte is checked")
+        self.endpoints.append(
+            PodEndpoint(
+                cluster=self.world.cluster,
+                namespace=namespace,
+                pod=name,
+                container=CONTAINER,
+                node=node,
+                rails=rails,
+                meeting_address=str(dig(pod, "status", "podIP", default="")),
+                has_python=python,
+            )
+        )
+
+
+def held_rails(
+    pod: KubeObject, rails: Iterable[Rail], node: NodeName, gpus: Mapping[tuple[NodeName, RailName], PciAddress]
+) -> tuple[tuple[HeldRail, ...], tuple[str, ...]]:
+    """
+    Read what a pod holds from Multus' own words; the RDMA device is found by the netdev, inside.
+
+    Returns:
+        The rails, and the networks that the status does not name.
+    """
+    try:
+        status = json.loads(annotations_of(pod).get(NETWORK_STATUS, "[]"))
+    except ValueError:
+        status = []
+    by_network = {str(item.get("name", "")).rpartition("/")[2]: item for item in status if isinstance(item, dict)}
+    found, missing = [], []
+    for rail in rails:
+        item = by_network.get(rail.network)
+        if item is None or not item.get("interface"):
+            missing.append(rail.network)
+            continue
+        addresses = [str(address) for address in item.get("ips") or ()]
+        found.append(
+            HeldRail(
+                rail.name,
+                NetDevice(str(item["interface"])),
+                address=addresses[0] if addresses else "",
+                gpu=gpus.get((node, rail.name), PciAddress("")),
+            )
+        )
+    return tuple(found), tuple(missing)
+
+
+def _creation(obj: KubeObject) -> Change:
+    return Change(ref_of(obj), Action.CREATE, obj)
+
+
+def _in_order(entries: list[LedgerEntry]) -> tuple[tuple[LedgerEntry, ...], ...]:
+    """Pods first: what they need goes only when they are gone."""
+    pods = tuple(entry for entry in entries if entry.ref.kind == kinds.POD)
+    others = sorted((entry for entry in entries if entry.ref.kind != kinds.POD), key=lambda entry: -entry.order)
+    return tuple(group for group in (pods, tuple(others)) if group)
+
+
+def _hopeless(pod: KubeObject | None) -> str | None:
+    """Say why a pod will never be ready; None when it still may."""
+    if pod is None:
+        return "its pod is gone"
+    phase = dig(pod, "status", "phase", default="")
+    if phase in {"Failed", "Succeeded"}:
+        words = [dig(pod, "status", key, default="") for key in ("reason", "message")]
+        return f"its pod ended: {': '.join(str(word) for word in words if word) or phase}"
+    trouble = trouble_of(pod)
+    return f"its pod does not start: {trouble.text}" if trouble is not None and trouble.final else None
+
+
+def _why_not_yet(pod: KubeObject | None) -> str:
+    trouble = trouble_of(pod) if pod is not None else None
+    return trouble.text if trouble is not None else "starting"

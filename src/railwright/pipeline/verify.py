@@ -1,0 +1,224 @@
+"""Verify on a cluster: choose seats, say what will be held, make the pods, run, judge, and remove them again."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from railwright.catalog.model import Catalog
+from railwright.core.errors import ClusterError, RailwrightError, Refused, UsageError
+from railwright.core.ids import NodeName, PciAddress, RailName
+from railwright.core.risk import Risk
+from railwright.facts.model import Platform, PodFacts
+from railwright.manifests.verifiers import Run, Verifier
+from railwright.pipeline.model import Prepared
+from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods
+from railwright.plan.expectations import GPU_RESOURCE
+from railwright.plan.model import FabricPlan
+from railwright.ports.approval import Approval, Question
+from railwright.ports.progress import Progress
+from railwright.ports.world import World
+from railwright.report.tables import count
+from railwright.verify.layout import Layout, layout_of_plan, narrowed
+from railwright.verify.model import VerifyRecord
+from railwright.verify.planned import Options, Planned, plan_run
+from railwright.verify.verify import verify
+
+_SPARE_S = 600.0
+"""On top of what a run should take: then its pods end by themselves."""
+
+
+_USUAL = Options()
+
+
+@dataclass(frozen=True)
+class Wish:
+    """
+    What is asked of a run on a cluster.
+
+    Attributes:
+        nodes, rails: only these; empty for all.
+        image: None for the catalog's image with perftest for CUDA.
+        include_busy: also nodes whose GPUs or rails are in use; their pods take only what is free.
+    """
+
+    options: Options = _USUAL
+    nodes: tuple[str, ...] = ()
+    rails: tuple[str, ...] = ()
+    include_busy: bool = False
+    image: str | None = None
+
+
+def layout_of(prepared: Prepared, fabric: FabricPlan, wish: Wish) -> Layout:
+    """
+    Choose the seats: admitted nodes, all rails; those in use are left out, with the reason.
+
+    Raises:
+        UsageError: a node or rail that the fabric does not have.
+    """
+    admitted = tuple(node.node for node in prepared.plan.nodes if fabric.name in node.admitted and node.was_admitted)
+    bed = f"pods of {prepared.snapshot.cluster.name}"
+    layout = layout_of_plan(fabric, prepared.snapshot, nodes=admitted, bed=bed)
+    for what, asked, known in (("node", wish.nodes, layout.nodes), ("rail", wish.rails, layout.rails)):
+        unknown = sorted(set(asked) - set(known))
+        if unknown:
+            message = f"fabric {fabric.name} has no {what} {', '.join(unknown)}"
+            raise UsageError(message, hint=f"{what}s: {', '.join(known) or 'none is admitted yet: apply it first'}")
+    layout = narrowed(layout, nodes=wish.nodes, rails=wish.rails)
+    if wish.include_busy:
+        return layout
+    reasons = busy_nodes(prepared, fabric)
+    seats = tuple(replace(seat, skip=reasons.get(seat.node, "")) for seat in layout.seats)
+    return replace(layout, seats=seats)
+
+
+def busy_nodes(prepared: Prepared, fabric: FabricPlan) -> dict[NodeName, str]:
+    """Name nodes whose GPUs or rails pods use, with the first of these pods."""
+    resources = {GPU_RESOURCE, *(rail.resource for rail in fabric.rails)}
+    found: dict[NodeName, str] = {}
+    for pod in prepared.snapshot.cluster.pods:
+        used = _uses(pod, resources)
+        if pod.node is not None and used and not pod.name.startswith("railwright-verify-"):
+            found.setdefault(pod.node, f"busy: pod {pod.namespace}/{pod.name} uses {used}")
+    return found
+
+
+def _uses(pod: PodFacts, resources: set[str]) -> str:
+    if pod.is_over:
+        return ""
+    return ", ".join(
+        f"{number} {name}" for name, number in sorted(pod.requests.items()) if name in resources and number
+    )
+
+
+async def verify_fabric(
+    world: World,
+    prepared: Prepared,
+    fabric: FabricPlan,
+    wish: Wish,
+    catalog: Catalog,
+    progress: Progress,
+    approval: Approval,
+    shown: Callable[[Planned], None],
+) -> VerifyRecord:
+    """
+    Verify one fabric.
+
+    Args:
+        shown: is given the plan before anything starts.
+
+    Raises:
+        Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
+    """
+    layout = layout_of(prepared, fabric, wish)
+    usable = tuple(node for node in layout.nodes if any(seat.node == node and not seat.skip for seat in layout.seats))
+    if len(usable) < _FEWEST_NODES:
+        raise Refused(_too_few(layout, usable), hint="--include-busy, or wait; status shows which nodes are admitted")
+    layout = replace(layout, nodes=usable, seats=layout.seats)
+    planned = plan_run(layout, wish.options)
+    shown(planned)
+    _ask(planned, usable, approval)
+    pods = _pods(world, prepared, fabric, planned, wish, catalog, progress)
+    try:
+        await pods.start()
+        record = await verify(planned, pods.endpoints, catalog, world.clock, progress, absent=pods.absent)
+    finally:
+        await _removed(pods)
+    notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
+    return replace(record, summary=replace(record.summary, notes=notes))
+
+
+_FEWEST_NODES = 2
+
+
+def _too_few(layout: Layout, usable: tuple[NodeName, ...]) -> str:
+    skipped = {seat.node: seat.skip for seat in layout.seats if seat.skip}
+    reasons = "".join(f"\n{node}: {why}" for node, why in sorted(skipped.items()))
+    return (
+        f"two nodes are needed, and {len(usable)} of {count(len(layout.nodes), 'admitted node')} can be used{reasons}"
+    )
+
+
+def _ask(planned: Planned, nodes: tuple[NodeName, ...], approval: Approval) -> None:
+    """Ask before GPUs and rails are held: nobody else gets them meanwhile."""
+    summary = planned.summary()
+    held = f"holds {count(summary.held_gpus, 'GPU')} and {count(summary.held_rails, 'rail')}"
+    question = Question(Risk.NONE, f"verify {planned.layout.fabric}: {held}", nodes, summary.expected_s)
+    if not approval.approve(question):
+        raise Refused("not confirmed: nothing was started", hint="answer y, or give --yes")
+
+
+def _pods(
+    world: World,
+    prepared: Prepared,
+    fabric: FabricPlan,
+    planned: Planned,
+    wish: Wish,
+    catalog: Catalog,
+    progress: Progress,
+) -> VerifierPods:
+    layout = planned.layout
+    rails = tuple(rail for rail in sorted(fabric.rails, key=lambda item: item.index) if rail.name in layout.rails)
+    free = _free_gpus(prepared, wish)
+    gpus = _gpus_known(layout, prepared, free)
+    stamp = f"{world.clock.now():%m%d%H%M%S}"
+    run = Run(
+        id=stamp,
+        namespace=next(iter(fabric.intent.workload_namespaces), "default"),
+        fabric=fabric.name,
+        image=wish.image or str(catalog.default("workload_test_image").value),
+        limit_s=planned.schedule.expected_s * 2 + READY_LIMIT_S + _SPARE_S,
+        has_scc=prepared.snapshot.cluster.platform is Platform.OPENSHIFT,
+        pull_secrets=(fabric.intent.pull_secret,) if fabric.intent.pull_secret else (),
+    )
+    verifiers = []
+    for node in layout.nodes:
+        held = [rail for rail in rails if (seat := layout.seat(node, rail.name)) is not None and not seat.skip]
+        resources = {rail.resource: 1 for rail in held}
+        if free.get(node, 0):
+            resources[GPU_RESOURCE] = free[node]
+        verifiers.append(Verifier(node, tuple(rail.network for rail in held), resources))
+    return VerifierPods(world, run, tuple(verifiers), rails, gpus, progress)
+
+
+def _free_gpus(prepared: Prepared, wish: Wish) -> dict[NodeName, int]:
+    """Count what a node's GPUs are, less what pods use where busy nodes are taken too."""
+    used: Counter[NodeName] = Counter()
+    if wish.include_busy:
+        for pod in prepared.snapshot.cluster.pods:
+            if pod.node is not None and not pod.is_over:
+                used[pod.node] += pod.requests.get(GPU_RESOURCE, 0)
+    return {
+        node.name: max(0, node.allocatable.get(GPU_RESOURCE, 0) - used[node.name]) for node in prepared.snapshot.nodes
+    }
+
+
+def _gpus_known(
+    layout: Layout, prepared: Prepared, free: dict[NodeName, int]
+) -> dict[tuple[NodeName, RailName], PciAddress]:
+    """Say which GPU a rail goes with in a pod: known only where the pod gets all of a node's."""
+    known = {}
+    for seat in layout.seats:
+        facts = prepared.snapshot.node(seat.node)
+        all_gpus = len(facts.hardware.gpus) if facts and facts.hardware else 0
+        if seat.gpu is not None and all_gpus and free.get(seat.node, 0) >= all_gpus:
+            known[seat.node, seat.rail] = seat.gpu
+    return known
+
+
+async def _removed(pods: VerifierPods) -> None:
+    """
+    Remove the run's objects, also when the run is interrupted: the removal has its own task, and is waited for.
+
+    What can't be removed now is in the ledger, and said; it must not hide how the run ended.
+    """
+    task = asyncio.ensure_future(pods.remove())
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(asyncio.wait([task]))
+    error = task.exception() if not task.cancelled() else None
+    if isinstance(error, RailwrightError | ClusterError):
+        pods.problems.append(f"{error.message}; the next verify or clean removes it")
+    elif error is not None:
+        raise error

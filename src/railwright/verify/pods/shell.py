@@ -1,0 +1,150 @@
+"""
+perftest in an image without Python: one POSIX shell script a half, its words in named sections.
+
+It finds the RDMA device whose netdev is the pod's own and its RoCE v2 GID, reads the port's counters, and runs the
+program under `timeout`. It checks no bytes, forbids no emulation and withholds nothing: witness 4 and the counters
+are all that it can give.
+"""
+
+from railwright.core.ids import NetDevice, RdmaDevice
+from railwright.dataplane.model import Counter, PerftestRequest, Problem, Reply, Used
+from railwright.ports.cluster import ExecResult
+
+_MARK = "=== verify "
+_COUNTERS = ("port_xmit_data", "port_rcv_data")
+_TIMED_OUT = 124
+
+_SCRIPT = """
+netdev={netdev}; device={device}; port={port}; index=; kind=; gid=
+mark() {{ printf '{mark}%s\\n' "$1"; }}
+for table in /sys/class/infiniband/*/ports/*/gid_attrs; do
+  [ -d "$table" ] || continue
+  one=${{table#/sys/class/infiniband/}}; one=${{one%%/*}}
+  [ -n "$device" ] && [ "$device" != "$one" ] && continue
+  for entry in "$table"/ndevs/*; do
+    number=${{entry##*/}}
+    [ "$(cat "$entry" 2>/dev/null)" = "$netdev" ] || continue
+    [ "$(cat "$table/types/$number" 2>/dev/null)" = "RoCE v2" ] || continue
+    value=$(cat "$table/../gids/$number" 2>/dev/null)
+    case "$value" in fe80:*) [ -n "$index" ] && continue ;; esac
+    device=$one; index=$number; kind="RoCE v2"; gid=$value
+    case "$value" in 0000:0000:0000:0000:0000:ffff:*) break 2 ;; esac
+  done
+done
+mark used; printf '%s\\t%s\\t%s\\t%s\\n' "$device" "$index" "$gid" "$kind"
+counters() {{ for name in port_xmit_data port_rcv_data; do
+  value=$(cat "/sys/class/infiniband/$device/ports/$port/counters/$name" 2>/dev/null) && printf '%s\\t%s\\n' "$name" "$value"
+done; }}
+[ -n "$device" ] || {{ mark problem; echo no-device; exit 0; }}
+mark before; counters
+mark words
+tries=0
+while :; do
+  timeout -k 2 {limit} {program} -d "$device" -i "$port" ${{index:+-x "$index"}} {arguments} > /tmp/verify.$$ 2>&1; code=$?
+  tries=$((tries + 1))
+  {again}break
+done
+cat /tmp/verify.$$; rm -f /tmp/verify.$$
+mark after; counters
+mark code; echo "$code"
+"""
+_AGAIN = (
+    '[ $code -ne 0 ] && [ $tries -lt 20 ] && grep -q "Couldn\'t connect" /tmp/verify.$$ && { sleep 1; continue; }\n  '
+)
+
+
+def perftest_script(request: PerftestRequest, timeout_s: float) -> str:
+    """Write the script of one half."""
+    arguments = ["-p", str(request.meeting.port), "-F", "-s", str(request.size_bytes), "--report_gbits"]
+    arguments += ["-q", str(request.qps)]
+    arguments += (
+        ["-n", str(request.iterations)]
+        if request.duration_s is None
+        else ["-D", f"{max(1, round(request.duration_s))}"]
+    )
+    if request.bidirectional:
+        arguments.append("-b")
+    if request.wire.path_mtu_bytes is not None:
+        arguments += ["-m", str(request.wire.path_mtu_bytes)]
+    if request.wire.traffic_class is not None:
+        arguments.append(f"--tclass={request.wire.traffic_class}")
+    if request.memory.kind == "gpu":
+        arguments.append(f"--use_cuda={request.memory.gpu}")
+        arguments += ["--use_cuda_dmabuf"] if request.gpu_dmabuf else []
+    connects = request.meeting.role == "connect"
+    if connects:
+        arguments.append(request.meeting.address)
+    return _SCRIPT.format(
+        mark=_MARK,
+        netdev=_word(request.rail.netdev),
+        device=_word(request.rail.device),
+        port=request.rail.port,
+        program=_word(request.program),
+        arguments=" ".join(_word(item) for item in arguments),
+        limit=max(1, int(timeout_s) - 3),
+        again=_AGAIN if connects else "",
+    )
+
+
+def _word(text: str) -> str:
+    """Quote for a shell: names come from a cluster."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def perftest_reply(request: PerftestRequest, done: ExecResult) -> Reply:
+    """Read the sections back; what is missing is a problem, never a result."""
+    sections: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in done.stdout.splitlines():
+        if line.startswith(_MARK):
+            current = sections.setdefault(line.removeprefix(_MARK).strip(), [])
+        else:
+            current.append(line)
+    role = request.meeting.role
+    if sections.get("problem"):
+        text = f"no RDMA device goes with {request.rail.netdev or request.rail.device} in this pod"
+        return Reply("perftest", Problem("no-device", text), role)
+    code = "".join(sections.get("code", [])).strip()
+    words = "\n".join(sections.get("words", [])) + "\n"
+    if not code.isdigit():
+        text = f"the script did not come to its end (exit code {done.exit_code})"
+        return Reply("perftest", Problem("died", text), role, raw=words, raw_errors=done.stderr)
+    problem = None
+    if int(code) == _TIMED_OUT:
+        problem = Problem("timed-out", f"{request.program} did not end in time, and was ended")
+    elif int(code):
+        problem = Problem("transfer-failed", f"{request.program} ended with exit code {code}")
+    device = _used(sections, request)
+    return Reply(
+        "perftest",
+        problem,
+        role,
+        device,
+        raw=words,
+        raw_errors=done.stderr,
+        command=f"{request.program} (by shell)",
+        exit_code=int(code),
+        before=_counters(sections.get("before", []), device.device, request.rail.port),
+        after=_counters(sections.get("after", []), device.device, request.rail.port),
+    )
+
+
+def _used(sections: dict[str, list[str]], request: PerftestRequest) -> Used:
+    parts = ([*"".join(sections.get("used", [])).split("\t"), "", "", "", ""])[:4]
+    return Used(
+        device=RdmaDevice(parts[0]),
+        port=request.rail.port,
+        netdev=NetDevice(request.rail.netdev),
+        gid_index=int(parts[1]) if parts[1].isdigit() else None,
+        gid=parts[2],
+        gid_type=parts[3],
+    )
+
+
+def _counters(lines: list[str], device: RdmaDevice, port: int) -> tuple[Counter, ...]:
+    found = []
+    for line in lines:
+        name, _, value = line.partition("\t")
+        if name in _COUNTERS and value.strip().isdigit():
+            found.append(Counter(f"sysfs counters {device}/{port}", name, int(value), "4 bytes"))
+    return tuple(found)
