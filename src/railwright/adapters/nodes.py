@@ -4,6 +4,7 @@ The Node port on a live cluster: run the script in a privileged pod that is on t
 Nothing is created on a cluster only to look at it. Pods are tried from the one that sees most of the host.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,17 @@ class Door:
     shell: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Place:
+    """A container to run the script in, and the shell that reads it."""
+
+    namespace: str
+    pod: str
+    container: str
+    shell: tuple[str, ...]
+
+
+_LOOK_AGAIN_S = 10.0
 _PLAIN = ("sh", "-s")
 DOORS = (
     Door(
@@ -81,40 +93,41 @@ class ExecNodes:
     def __init__(self, cluster: Cluster) -> None:
         """Look through the pods of this cluster."""
         self._cluster = cluster
-        self._pods: dict[NodeName, tuple[tuple[Door, str], ...]] | None = None
+        self._pods: dict[NodeName, tuple[Place, ...]] | None = None
+        self._found_s = 0.0
         self._unread: list[str] = []
+        self._finding = asyncio.Lock()
 
     async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
         """Run the script through the best pod that answers."""
+        now_s = asyncio.get_running_loop().time
+        ends_s = now_s() + timeout_s
         try:
-            if self._pods is None or node not in self._pods:
-                self._pods = await self._find()
+            places = await self._places(node, now_s())
         except RailwrightError as error:
             return NodeAnswer("", "", error.message)
         problems: list[str] = []
-        for door, pod in self._pods.get(node, ()):
-            answer = await self._through(door, pod, script, timeout_s)
+        for place in places:
+            left_s = ends_s - now_s()
+            if left_s <= 0:
+                break
+            answer = await in_container(self._cluster, place, script, timeout_s=left_s)
             if not answer.problem:
                 return answer
             problems.append(answer.problem)
         return NodeAnswer("", "", "; ".join(problems) or "; ".join([NO_DOOR, *self._unread]))
 
-    async def _through(self, door: Door, pod: str, script: str, timeout_s: float) -> NodeAnswer:
-        where = f"{door.namespace}/{pod}"
-        try:
-            result = await self._cluster.exec(
-                door.namespace, pod, door.container, door.shell, stdin=f"{script}\nexit $?\n", timeout_s=timeout_s
-            )
-        except RailwrightError as error:
-            return NodeAnswer("", "", error.message)
-        if result.exit_code != 0:
-            said = result.stderr.strip().splitlines()[-1:] or ["nothing"]
-            return NodeAnswer("", "", f"the script in {where} ended with {result.exit_code} and said: {said[0]}")
-        return NodeAnswer(result.stdout, f"exec {where}")
+    async def _places(self, node: NodeName, now_s: float) -> tuple[Place, ...]:
+        """Give the pods to look through, best first; all nodes' are read at once, and again when one has none (yet)."""
+        async with self._finding:
+            if self._pods is None or (node not in self._pods and now_s - self._found_s > _LOOK_AGAIN_S):
+                self._pods = await self._find()
+                self._found_s = now_s
+            return self._pods.get(node, ())
 
-    async def _find(self) -> dict[NodeName, tuple[tuple[Door, str], ...]]:
+    async def _find(self) -> dict[NodeName, tuple[Place, ...]]:
         """Map nodes to the running pods to look through, best first; namespaces we may not read are noted."""
-        found: dict[NodeName, tuple[tuple[Door, str], ...]] = {}
+        found: dict[NodeName, tuple[Place, ...]] = {}
         self._unread = []
         failures: list[RailwrightError] = []
         for door in DOORS:
@@ -122,7 +135,8 @@ class ExecNodes:
                 async for pod in self._cluster.list(Selection(POD, namespace=door.namespace, labels=door.labels)):
                     if _runs(pod, door.container):
                         node = NodeName(str(dig(pod, "spec", "nodeName", default="")))
-                        found[node] = (*found.get(node, ()), (door, str(pod["metadata"]["name"])))
+                        place = Place(door.namespace, str(pod["metadata"]["name"]), door.container, door.shell)
+                        found[node] = (*found.get(node, ()), place)
             except RailwrightError as error:
                 failures.append(error)
                 self._unread.append(error.message)
@@ -136,3 +150,18 @@ def _runs(pod: KubeObject, container: str) -> bool:
     if dig(pod, "metadata", "deletionTimestamp"):
         return False
     return any(state.get("name") == container and dig(state, "state", "running") is not None for state in states)
+
+
+async def in_container(cluster: Cluster, place: Place, script: str, *, timeout_s: float) -> NodeAnswer:
+    """Run the script in a container."""
+    pod, stdin = f"{place.namespace}/{place.pod}", f"{script}\nexit $?\n"
+    try:
+        result = await cluster.exec(
+            place.namespace, place.pod, place.container, place.shell, stdin=stdin, timeout_s=timeout_s
+        )
+    except RailwrightError as error:
+        return NodeAnswer("", "", error.message)
+    if result.exit_code != 0:
+        said = result.stderr.strip().splitlines()[-1:] or ["nothing"]
+        return NodeAnswer("", "", f"the script in {pod} ended with {result.exit_code} and said: {said[0]}")
+    return NodeAnswer(result.stdout, f"exec {pod}")
