@@ -174,6 +174,7 @@ class NixlRequest:
         withhold: a negative control. "gpu-direct" keeps RDMA and sets UCX_IB_GPU_DIRECT_RDMA=n; "rdma" leaves UCX
             nothing but TCP and copies.
         iterations: transfers timed for each size.
+        pieces: into how many descriptors a transfer is cut; several may travel side by side.
     """
 
     meeting: Meeting
@@ -182,6 +183,7 @@ class NixlRequest:
     memory: Memory = Memory(kind="gpu")
     sizes_bytes: tuple[int, ...] = (1048576,)
     iterations: int = 50
+    pieces: int = 1
     allow_emulation: bool = False
     withhold: Literal["", "gpu-direct", "rdma"] = ""
     seed: int = 1
