@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from railwright.doctor.model import Finding
+from railwright.doctor.model import Finding, Severity
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -27,8 +27,14 @@ def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def explains(cause: Finding, effect: Finding) -> bool:
-    """Whether one finding leads to what another shows, at the same place and about the same thing."""
-    if cause.key == effect.key or not set(cause.leads_to) & set(effect.shows):
+    """
+    Whether one finding leads to what another shows, at the same place and about the same thing.
+
+    A remark explains nothing, and what one rule says twice stands side by side.
+    """
+    if cause.key == effect.key or cause.severity is Severity.INFO or not set(cause.leads_to) & set(effect.shows):
+        return False
+    if cause.rule == effect.rule and cause.leads_to == effect.leads_to:
         return False
     same_nodes = not cause.nodes or not effect.nodes or bool(set(cause.nodes) & set(effect.nodes))
     same_thing = not cause.about or not effect.about or bool(_common(cause, effect)) or not _comparable(cause, effect)

@@ -71,7 +71,8 @@ def _doubled(seen: Seen) -> Iterator[Finding]:
         address, pods = next(iter(twice.items()))
         yield conclude(
             ADDRESSES_COLLIDE,
-            f"{len(twice)} addresses are held by two pods at once, {address} by {pods[0][0]} and {pods[1][0]}.",
+            f"Two pods hold one address at once: {address} is {pods[0][0]}'s and {pods[1][0]}'s"
+            + (f", and {len(twice) - 1} more like it." if len(twice) > 1 else "."),
             evidence=[
                 Evidence(f"pod {pod}", f"address on {network}", item)
                 for item, holding in list(twice.items())[:6]
@@ -100,7 +101,8 @@ def _per_node(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
     if local and several:
         yield conclude(
             ADDRESSES_COLLIDE,
-            f"{len(local)} networks give addresses by host-local, which knows only its own node: two nodes give the same one.",
+            f"{local[0].ref}{f' and {len(local) - 1} more' if len(local) > 1 else ''}: addresses come from host-local, which "
+            "knows only its own node: two nodes give the same one.",
             evidence=[
                 Evidence(str(item.ref), "ipam", f"host-local {list(map(str, ranges_of(item.ipam)))}") for item in local
             ],

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
@@ -263,6 +263,8 @@ def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> I
             "The config daemon does not run there, so nothing is done and what the node state says is old",
             Evidence(f"node {node}", "sriov-network-config-daemon", seen_pod, node),
         )
+    elif (off := _switched_off(state)) is not None:
+        yield "VFs are missing: SR-IOV is off in the port's firmware or in the BIOS", replace(off, node=node)
     elif sync == "Failed":
         yield (
             f"The config daemon failed: {error or 'it gives no reason'}",
@@ -276,6 +278,15 @@ def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> I
     else:
         step = annotations_of(state).get("sriovnetwork.openshift.io/current-state", "not written")
         yield f"The config daemon is {sync or 'silent'}", Evidence(thing, "syncStatus", f"{sync} ({step})", node)
+
+
+def _switched_off(state: KubeObject) -> Evidence | None:
+    """A port that a policy wants VFs of and whose firmware offers none."""
+    wanted = {port.get("pciAddress") for port in dig(state, "spec", "interfaces", default=()) if port.get("numVfs")}
+    for port in dig(state, "status", "interfaces", default=()):
+        if port.get("pciAddress") in wanted and port.get("totalvfs") == 0:
+            return Evidence(str(ref_of(state)), f"{port.get('pciAddress')} totalvfs", "0")
+    return None
 
 
 def _ports(
@@ -316,8 +327,6 @@ def _few(total: int, count: int, seen: Seen, node: NodeName) -> str:
     hardware = seen.inside.get(node)
     if hardware is not None and hardware.lockdown not in {None, "none"}:
         return f": the kernel is locked down ({hardware.lockdown}), so firmware values cannot be set"
-    if total == 0:
-        return ": SR-IOV is off in the port's firmware or in the BIOS"
     return ": the port's firmware allows fewer" if total < count else ", though the node state says Succeeded"
 
 

@@ -23,6 +23,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import INSIDE, objects
 from railwright.doctor.nic_policy import WAIT_LABEL
 from railwright.doctor.seen import Seen
+from railwright.facts.model import NodeFacts
 
 _NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 _GPU_LABEL = "feature.node.kubernetes.io/pci-10de.present"
@@ -132,12 +133,7 @@ SELECTOR_FITS_NOTHING = RuleInfo(
     "as ready), SR-IOV network operator 1.6.0, 2026-11",
     needs=(objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET),),
     covers=("B013",),
-    leads_to=(
-        Condition.VFS_MISSING,
-        Condition.RESOURCE_MISSING,
-        Condition.NIC_DRIVER_NOT_READY,
-        Condition.LABELS_MISSING,
-    ),
+    leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING, Condition.NIC_DRIVER_NOT_READY),
     shows=(Condition.LABELS_MISSING, Condition.NIC_DRIVER_NOT_READY),
 )
 _MATTERS = (
@@ -164,7 +160,58 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
         selector = dig(daemon_set, "spec", "template", "spec", "nodeSelector", default={})
         is_one = name.startswith((*_MATTERS, *_GPU_MATTERS)) and "observedGeneration" in status
         if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, name):
-            yield _linked(_no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR), name, selector)
+            found = _kept_out(seen, daemon_set) or _no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR)
+            yield _linked(found, name, selector)
+
+
+def _kept_out(seen: Seen, daemon_set: KubeObject) -> Finding | None:
+    """Say which taints keep a DaemonSet off every node that it selects; None when it is not taints."""
+    spec = dig(daemon_set, "spec", "template", "spec", default={})
+    selected = seen.selected(spec.get("nodeSelector") or {})
+    stopped = {node.name: _not_tolerated(node, spec.get("tolerations") or ()) for node in selected}
+    if not selected or not all(stopped.values()):
+        return None
+    name = str(daemon_set["metadata"]["name"])
+    taints = sorted({taint for found in stopped.values() for taint in found})
+    # Nodes that no workload is meant for, control planes above all, are not worth a word.
+    meant = [node for node in selected if not node.is_control_plane] or list(selected)
+    return conclude(
+        SELECTOR_FITS_NOTHING,
+        f"DaemonSet {name} runs nowhere: every node that it selects has a taint which it does not tolerate "
+        f"({', '.join(taints)}).",
+        evidence=[
+            Evidence(f"node {node.name}", "taints", ", ".join(stopped[node.name]), node.name) for node in meant[:6]
+        ],
+        remedy=Remedy(
+            "Add a toleration for it to the policy that the DaemonSet comes of (tolerations of NicClusterPolicy, "
+            "daemonsets.tolerations of ClusterPolicy, workerTolerations of NodeFeatureDiscovery), or take the taint away.",
+            ("oc get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints",),
+        ),
+        nodes=(node.name for node in meant),
+        about=(f"workload:{name}",),
+        severity=Severity.ERROR,
+    )
+
+
+def _not_tolerated(node: NodeFacts, tolerations: Iterable[KubeObject]) -> tuple[str, ...]:
+    allowed = tuple(tolerations)
+    return tuple(
+        taint
+        for taint in node.taints
+        if taint.endswith((":NoSchedule", ":NoExecute"))
+        and not taint.startswith("node.kubernetes.io/")
+        and not any(_tolerates(item, taint) for item in allowed)
+    )
+
+
+def _tolerates(toleration: KubeObject, taint: str) -> bool:
+    head, _, effect = taint.rpartition(":")
+    key, _, value = head.partition("=")
+    if toleration.get("effect") not in {None, "", effect}:
+        return False
+    if toleration.get("operator") == "Exists":
+        return toleration.get("key") in {None, "", key}
+    return toleration.get("key") == key and (toleration.get("value") or "") == value
 
 
 def _linked(finding: Finding, name: str, selector: Mapping[str, str]) -> Finding:

@@ -74,8 +74,10 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
     found = attachments(seen)
     promised = _promised(seen)
     for item in found:
-        for problem, evidence in (*_chain(item), *_resource(item, promised, seen), *_operands(item, seen)):
-            yield _finding(item.ref, problem, (evidence,), (item.thing,))
+        problems = (*_chain(item), *_resource(item, promised, seen), *_operands(item, seen))
+        if problems:
+            text = "; ".join(problem for problem, _ in problems)
+            yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
     yield from _masters(found, seen)
 
 

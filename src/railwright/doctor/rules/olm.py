@@ -113,7 +113,7 @@ def _subscriptions(seen: Seen) -> Iterator[Finding | Unknown]:
         if operator.subscription is None or len(seen.of_kind(kinds.OPERATOR_GROUP, operator.namespace)) != 1:
             continue
         answer = judge_subscription(operator.subscription, companions, None, seen.now)
-        if answer.readiness is Readiness.READY:
+        if answer.readiness is Readiness.READY or "UnsupportedOperatorGroup" in answer.reason:
             continue
         if answer.readiness is Readiness.UNKNOWN:
             yield Unknown(OPERATOR_NOT_INSTALLED.name, str(ref_of(operator.subscription)), answer.reason, "look at it")

@@ -207,8 +207,10 @@ def _plugin_pools(seen: Seen) -> Iterator[Finding | Unknown]:
     by_resource: dict[str, list[Pool]] = defaultdict(list)
     for pool in nic_policy.pools_of(policy):
         by_resource[pool.resource].append(pool)
-        for problem, severity in _problems(pool):
-            yield _pool(policy, pool.section, (pool.resource,), problem, severity)
+        problems = tuple(_problems(pool))
+        if problems:
+            worst = max((severity for _, severity in problems), key=lambda severity: severity.rank)
+            yield _pool(policy, pool.section, (pool.resource,), "; ".join(text for text, _ in problems), worst)
     for resource, twins in by_resource.items():
         if len(twins) > 1:
             problem = f"{len(twins)} pools offer {resource}: only one is kept"

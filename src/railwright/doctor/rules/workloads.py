@@ -93,7 +93,7 @@ def _mismatches(seen: Seen, pod: PodFacts, table: Mapping[tuple[str, str], KubeO
     for resource, units in pod.requests.items():
         if resource in handed - set(by_resource) and units:
             yield f"it requests {units} of {resource} and names no network that hands it out"
-    if not items and any(map(is_shared_resource, pod.requests)) and _is_roce(seen, pod.node):
+    if not named and any(map(is_shared_resource, pod.requests)) and _is_roce(seen, pod.node):
         yield "it has a shared RDMA device and no network: on RoCE such a pod has no GID, so nothing reaches it"
     if sum(item.type == "ipoib" for item in items) > 1:
         yield "it has two IPoIB networks: only one partition a pod works"

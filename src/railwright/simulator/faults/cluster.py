@@ -14,7 +14,8 @@ def trouble(name: str) -> Callable[[Draft], Draft]:
     return lambda draft: replace(draft, troubles=draft.troubles | {name})
 
 
-def _change_objects(draft: Draft, change: Callable[[KubeObject], KubeObject | None]) -> Draft:
+def change_objects(draft: Draft, change: Callable[[KubeObject], KubeObject | None]) -> Draft:
+    """Change every object that a world begins with; None leaves one out."""
     phases = []
     for phase in draft.phases:
         kept = [changed for item in phase.objects if (changed := change(item)) is not None]
@@ -29,7 +30,7 @@ def package_missing(draft: Draft) -> Draft:
         is_it = obj["kind"] == "PackageManifest" and obj["metadata"]["name"] == NETWORK.package
         return None if is_it else obj
 
-    return _change_objects(draft, change)
+    return change_objects(draft, change)
 
 
 def second_operator_group(draft: Draft) -> Draft:
@@ -62,4 +63,4 @@ def pool_paused(draft: Draft) -> Draft:
             return obj
         return {**obj, "spec": {**obj["spec"], "paused": True}}
 
-    return _change_objects(draft, change)
+    return change_objects(draft, change)

@@ -7,6 +7,7 @@ from railwright.simulator.datapath.wires import TROUBLES
 from railwright.simulator.faults import cluster, inside, uplinks
 from railwright.simulator.faults.cluster import trouble
 from railwright.simulator.faults.mistakes import MISTAKES
+from railwright.simulator.faults.workloads import POD_MISTAKES
 from railwright.simulator.worlds.model import Draft
 
 
@@ -146,6 +147,6 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("renamed-by-pod", "a rail came back from a pod as net1", "every world; doctor", inside.left_in_pod_name),
     Fault("odd-node", "one node has older firmware and BIOS", "every world; doctor", inside.odd_node),
-    *(Fault(*row) for row in MISTAKES),
+    *(Fault(*row) for row in (*MISTAKES, *POD_MISTAKES)),
     *(_behaves(name, text, "every method; verify") for name, text in TROUBLES.items()),
 )

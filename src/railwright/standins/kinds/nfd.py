@@ -8,6 +8,8 @@ kube-apiserver 1.36.3, 2026-11.
 import re
 from datetime import datetime
 
+import yaml
+
 from railwright.core.ids import NodeName
 from railwright.core.kinds import DAEMON_SET, NODE, NODE_FEATURE_DISCOVERY
 from railwright.core.objects import KubeObject, dig
@@ -65,10 +67,27 @@ def _one(world: Objects, instance: KubeObject, now: datetime) -> tuple[Write, ..
     for pod in ready:
         node = find(world, NODE, node_of(pod))
         if node is not None:
-            writes += merge(node, {"metadata": {"labels": labels_from_hardware(world, node)}})
+            labels = labels_from_hardware(world, node)
+            writes += merge(node, {"metadata": {"labels": _of_listed_classes(instance, labels)}})
     if pods and len(ready) == len(pods) and not dig(instance, "status", "conditions"):
         writes += set_status(instance, {"conditions": _conditions(now)})
     return tuple(writes)
+
+
+def _of_listed_classes(instance: KubeObject, labels: dict[str, str]) -> dict[str, str]:
+    """Leave out PCI labels whose class the worker's configuration does not list; without a list all are written."""
+    text = dig(instance, "spec", "workerConfig", "configData", default="")
+    listed = dig(yaml.safe_load(text), "sources", "pci", "deviceClassWhitelist") if text else None
+    if not isinstance(listed, list):
+        return labels
+    hidden = [
+        label for label, pci_class in _CLASSES.items() if not any(str(item).startswith(pci_class) for item in listed)
+    ]
+    return {key: value for key, value in labels.items() if not key.startswith(tuple(hidden) or "\0")}
+
+
+_CLASSES = {f"{PREFIX}pci-10de": "03", f"{PREFIX}pci-15b3": "02"}
+"""PCI class of what a label stands for. Source: PCI Code and ID Assignment 1.16."""
 
 
 def _conditions(now: datetime) -> list[dict[str, str]]:

@@ -137,7 +137,7 @@ def _interface(port: Port, count: int, mtu: int) -> dict[str, Any]:
         "pciAddress": port.pci,
         "totalvfs": port.sriov_total_vfs,
     }
-    if count:
+    if count and port.sriov_total_vfs:
         base = port.netdev.removesuffix("np0")
         entry["numVfs"] = count
         entry["Vfs"] = [
