@@ -8,7 +8,7 @@ from statistics import median
 from railwright.report.verification.html.element import Element, Node, el
 from railwright.verify.model import Cell
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 620, 260, 60, 36, 14, 16
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 640, 260, 60, 36, 22, 36
 _Kind = tuple[str, str, str]
 
 
@@ -78,7 +78,7 @@ def _axes(sizes: list[int], top: float, x: Callable[[int], float], y: Callable[[
         nodes.append(el("text", f"{value:g}", x=_LEFT - 6, y=y(value) + 4, class_="small end"))
         value += step
     nodes += [el("text", _size(size), x=x(size), y=_HEIGHT - 14, class_="small middle-text") for size in sizes]
-    nodes.append(el("text", "Gb/s", x=4, y=_TOP + 4, class_="small"))
+    nodes.append(el("text", "Gb/s", x=4, y=12, class_="small"))
     return nodes
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from heapq import nsmallest
 
 from railwright.core.verdicts import Verdict
 from railwright.report.verification.html.element import Element, Node, el, group
@@ -29,9 +30,9 @@ def witnesses(record: VerifyRecord) -> tuple[Node, ...]:
     by_way: dict[tuple[Way, str], list[Testimony]] = defaultdict(list)
     for item in record.witnesses:
         by_way[item.way, item.memory.value].append(item)
-    ordered = sorted(by_way.items(), key=lambda entry: (_weight(entry[1]), entry[0]))
-    shown = [_way(way, memory, heard) for (way, memory), heard in ordered[:MOST_WAYS]]
-    more = len(ordered) - len(shown)
+    first = nsmallest(MOST_WAYS, by_way.items(), key=lambda entry: (_weight(entry[1]), entry[0]))
+    shown = [_way(way, memory, heard) for (way, memory), heard in first]
+    more = len(by_way) - len(shown)
     rest = el("p", f"{more} more ways are in record.json beside this page.", class_="soft") if more > 0 else None
     return group((_sums(record.witnesses), *shown, rest))
 
@@ -93,8 +94,7 @@ def _said(says: Says) -> Element:
 def cells(record: VerifyRecord) -> tuple[Node, ...]:
     """List cells, worst first, with a filter; of a large run those that did not pass, and the first that did."""
     order = (Verdict.FAIL, Verdict.UNKNOWN, Verdict.SKIP, Verdict.PASS)
-    ordered = sorted(record.cells, key=lambda cell: (order.index(cell.verdict), cell.id))
-    shown = ordered[:MOST_CELLS]
+    shown = nsmallest(MOST_CELLS, record.cells, key=lambda cell: (order.index(cell.verdict), cell.id))
     head = ("cell", "from", "to", "rail", "family", "memory", "verdict", "direct", "fast", "Gb/s", "floor", "why")
     table = el(
         "table",
@@ -118,7 +118,7 @@ def cells(record: VerifyRecord) -> tuple[Node, ...]:
         el("span", "", id="counted", aria_live="polite"),
         class_="tools",
     )
-    more = len(ordered) - len(shown)
+    more = len(record.cells) - len(shown)
     rest = el("p", f"{more} more cells are in record.json beside this page.", class_="soft") if more else None
     return group((tools, el("div", table, class_="scroll"), rest))
 

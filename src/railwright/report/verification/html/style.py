@@ -41,7 +41,7 @@ td.p{background:var(--pb)}td.f{background:var(--fb)}td.u{background:var(--ub)}td
 td.none{color:var(--soft);text-align:center}.rate{font-variant-numeric:tabular-nums}
 td.number{text-align:right;font-variant-numeric:tabular-nums}
 ul.culprits{padding-left:1.1rem}ul.culprits li{margin:.3rem 0}
-figure{margin:0}figcaption{font-weight:600;margin:.3rem 0}
+figure{margin:0;max-width:46rem}figcaption{font-weight:600;margin:.3rem 0}
 .figures,.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
 .maps{grid-template-columns:repeat(auto-fit,minmax(15rem,1fr))}
 canvas.map{width:100%;image-rendering:pixelated;border:1px solid var(--line);border-radius:4px;cursor:crosshair}

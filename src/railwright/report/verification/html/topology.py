@@ -8,7 +8,7 @@ from railwright.report.verification.html.element import Element, Node, el
 from railwright.verify.model import Seat
 
 _ROW, _BOX_WIDTH, _BOX_HEIGHT = 64, 170, 40
-_GPU_X, _SWITCH_X, _NIC_X, _WIDTH = 10, 250, 470, 790
+_GPU_X, _SWITCH_X, _SWITCH_WIDTH, _NIC_X, _WIDTH = 10, 230, 160, 470, 790
 _NAMES_SHOWN = 6
 _NEAR = {"PIX": "near", "PXB": "near", "PHB": "far", "NODE": "far", "SYS": "far"}
 
@@ -68,19 +68,14 @@ def _row(seat: Seat, y: int) -> list[Node]:
     if seat.gpu is not None:
         nodes.append(el("line", x1=_GPU_X + _BOX_WIDTH, y1=middle, x2=_NIC_X, y2=middle, class_=f"wire {kind}"))
         nodes += _box(_GPU_X, y, "gpu", ("GPU", str(seat.gpu)))
+        between = (_GPU_X + _BOX_WIDTH + _NIC_X) / 2
         words = seat.distance or "distance not known"
-        label = f"{words}" + (f" via {seat.switch}" if seat.switch else "")
-        nodes.append(el("text", label, x=(_GPU_X + _BOX_WIDTH + _NIC_X) / 2, y=middle - 6, class_="label"))
+        if seat.switch:
+            nodes += _box(_SWITCH_X, y, "switch", (f"{words}: switch", seat.switch), _SWITCH_WIDTH)
+        else:
+            nodes.append(el("text", words, x=between, y=middle - 6, class_="label"))
         if seat.obstacles:
-            nodes.append(
-                el(
-                    "text",
-                    "obstacle on the way",
-                    x=(_GPU_X + _BOX_WIDTH + _NIC_X) / 2,
-                    y=middle + 16,
-                    class_="label bad",
-                )
-            )
+            nodes.append(el("text", "obstacle", x=_NIC_X - 36, y=middle - 6, class_="label bad"))
     limits = [
         f"{seat.rate_gbps:g} Gb/s" if seat.rate_gbps else "",
         f"PCIe {seat.pcie_gbps:.0f}" if seat.pcie_gbps else "",
