@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - translations are written in their own letters
 """
 What the C library says for the errors that matter here, in the languages that logs are met in; folded to lower case.
 
@@ -65,7 +64,7 @@ ENOENT = (
     "|そのようなファイルやディレクトリはありません|没有那个文件或目录|그런 파일이나 디렉터리가 없습니다|нет такого файла или каталога"
 )
 EKEYREJECTED = (
-    "key was rejected by service|required key not available|module verification failed|loading of unsigned module"
+    "key was rejected by service|unavailable key|required key not available|module verification failed|loading of unsigned module"
     "|module is not signed|ekeyrejected|enokey|der schlüssel wurde von dienst zurückgewiesen"
     "|la clé a été rejetée par le service|la clave fue rechazada por el servicio|キーがサービスによって拒否されました"
     "|键值被服务所拒绝|서비스가 키를 거부했습니다|ключ был отвергнут службой"
