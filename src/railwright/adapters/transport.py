@@ -22,6 +22,7 @@ from railwright.adapters.failures import FOREIGN, understood, unreachable
 from railwright.adapters.kubeconfig import Login
 from railwright.adapters.tls import tls_context
 from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable
+from railwright.core.opening import opened
 from railwright.core.version import __version__
 
 REQUEST_LIMIT_S = 60.0
@@ -112,7 +113,7 @@ class Transport:
     async def _once(self, request: Request, limit_s: float) -> bytes:
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._client.send(self._built(request), stream=True)
+                response = await self._opened(self._built(request))
                 try:
                     if response.is_success:
                         return await self._bounded(response, request)
@@ -121,6 +122,10 @@ class Transport:
         except FOREIGN as error:
             raise unreachable(error, request.what, self.server) from error
         raise self.refusal(response, request)
+
+    async def _opened(self, built: httpx2.Request) -> httpx2.Response:
+        """Send; who is cancelled before the answer begins leaves no connection behind."""
+        return await opened(self._client.send(built, stream=True), httpx2.Response.aclose)
 
     async def _bounded(self, response: httpx2.Response, request: Request) -> bytes:
         content = bytearray()
@@ -139,7 +144,7 @@ class Transport:
         """Open a stream of lines; longer than `quiet_s` without a byte is an error."""
         built = self._built(request, timeout=httpx2.Timeout(CONNECT_LIMIT_S, read=quiet_s))
         try:
-            response = await self._client.send(built, stream=True)
+            response = await self._opened(built)
             try:
                 if not response.is_success:
                     raise self.refusal(response, request)

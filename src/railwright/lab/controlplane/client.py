@@ -8,6 +8,7 @@ Every write is a plain one: create, merge patch, merge patch of status, delete. 
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import httpx2
 import msgspec
 
 from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.core.opening import opened
 
 BUSY_ATTEMPTS = 40
 BUSY_PAUSE_S = 0.25
@@ -110,12 +112,22 @@ class PlaneClient:
         return [{**types, **item} for item in answer["items"]], str(answer["metadata"]["resourceVersion"])
 
     async def follow(self, kind: Kind, version: str) -> AsyncGenerator[Mapping[str, Any], None]:
-        """Watch all objects of a kind from a version on, until the stream ends."""
+        """
+        Watch all objects of a kind from a version on, until the stream ends.
+
+        Whoever leaves early closes this generator, and all that it reads from is closed with it: what is left to the
+        garbage collector keeps its socket until then.
+        """
         params = {"watch": "true", "resourceVersion": version}
         path = await self._path(Ref(kind, "", ""), named=False)
-        async with self._client.stream("GET", path, params=params, timeout=None) as response:
-            async for line in response.aiter_lines():
-                yield msgspec.json.decode(line)
+        request = self._client.build_request("GET", path, params=params, timeout=None)
+        response = await self._opened(request)
+        async with aclosing(response), aclosing(response.aiter_bytes()) as chunks:
+            begun = b""
+            async for chunk in chunks:
+                *lines, begun = (begun + chunk).split(b"\n")
+                for line in lines:
+                    yield msgspec.json.decode(line)
 
     async def _path(self, ref: Ref, *, named: bool = True) -> str:
         resource = await self.resource(ref.kind)
@@ -123,6 +135,9 @@ class PlaneClient:
         middle = f"/namespaces/{ref.namespace}" if resource.namespaced and ref.namespace else ""
         tail = f"/{ref.name}" if named else ""
         return f"/{prefix}/{ref.kind.api_version}{middle}/{resource.plural}{tail}"
+
+    async def _opened(self, request: httpx2.Request) -> httpx2.Response:
+        return await opened(self._client.send(request, stream=True), httpx2.Response.aclose)
 
     async def _send(
         self,
@@ -136,7 +151,11 @@ class PlaneClient:
         content = None if body is None else msgspec.json.encode(body)
         headers = {"Content-Type": content_type}
         for _ in range(BUSY_ATTEMPTS):
-            response = await self._client.request(method, path, content=content, headers=headers, params=params)
+            response = await self._opened(
+                self._client.build_request(method, path, content=content, headers=headers, params=params)
+            )
+            async with aclosing(response):
+                await response.aread()
             if response.status_code != httpx2.codes.TOO_MANY_REQUESTS:
                 break
             await asyncio.sleep(BUSY_PAUSE_S)

@@ -22,9 +22,17 @@ KWOK_PROGRAMS = (
     Files("kwok", "kustomize", "sigs.k8s.io/kwok"),
 )
 """KWOK, and the stages that it publishes: what a node and a pod go through."""
-WORKLOAD_CONTROLLERS = ("deployment-controller", "replicaset-controller", "daemonset-controller", "job-controller")
-"""Of kube-controller-manager: who makes the pods that are scheduled."""
+WORKLOAD_CONTROLLERS = (
+    "deployment-controller",
+    "replicaset-controller",
+    "daemonset-controller",
+    "job-controller",
+    "node-lifecycle-controller",
+)
+"""Of kube-controller-manager: who makes the pods that are scheduled, and takes the taint off a node that is ready."""
 _MANAGED = ("kwok.x-k8s.io/node", "fake")
+_LEASE_S = 40
+"""KWOK renews the lease of its nodes; without one a node is taken for gone."""
 _STAGES = (
     "node/fast/node-initialize.yaml",
     "pod/fast/pod-ready.yaml",
@@ -62,7 +70,7 @@ async def running_kwok(programs: Path, plane: Plane) -> AsyncIterator[Started]:
             f"--kubeconfig={plane.kubeconfig}",
             "--manage-all-nodes=false",
             f"--manage-nodes-with-annotation-selector={'='.join(_MANAGED)}",
-            "--node-lease-duration-seconds=0",
+            f"--node-lease-duration-seconds={_LEASE_S}",
             *(f"--config={programs / 'kustomize' / 'stage' / stage}" for stage in _STAGES),
         ]
         async with _running("kwok", [str(programs / "kwok"), *arguments], Path(work)) as started:
