@@ -166,9 +166,10 @@ VFS_NOT_SET_UP = TextRule(
         ),
         says("rtnl_getlink|rtnl_fill_ifinfo|rtnl_fill_vf", "warn|cut here|call trace|warning"),
         says(
-            "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~",
-            f"{EBUSY}|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure"
+            "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~|sriov|sr-iov",
+            f"{EBUSY}|cannot allocate memory|not enough mmio|can't enable|cannot enable|enable failed|enable sriov failed|sriov failed|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure"
             "|write error|timed out waiting|out of range|numerical result",
+            unless="ipam|whereabouts|error adding container|network-attachment",
         ),
         says(
             "error getting driver|get driver|driver info|readlink",
@@ -210,7 +211,9 @@ PLUGIN_FINDS_NOTHING = TextRule(
             'no devices in device pool|no rdma devices were found|no devices found|exposing "0" devices|empty resource server|no matching devices'
         ),
         says(
-            "resource|pool|device plugin|rdma", "no devices|0 devices|zero devices", unless="non-zero|no devices in use"
+            "resource|pool|device plugin|rdma",
+            "no devices|0 devices|zero devices",
+            unless="non-zero|no devices in use|allocate failed|was rejected",
         ),
         says(
             "rdma device|char device|rdma device spec|rdma resources|rdma modules",
@@ -223,6 +226,7 @@ PLUGIN_FINDS_NOTHING = TextRule(
         ),
         says(
             "non-rdma device|non rdma device|not an rdma device|is not rdma|does not support rdma|rdma is not supported",
+            unless="gpudirect|gpu direct",
             cause="The plugin looked before the RDMA driver was loaded, or at a NIC without RDMA.",
             remedy="Restart the plugin's pod after the driver pod is ready.",
         ),
@@ -278,7 +282,7 @@ NETWORK_NOT_ATTACHED = TextRule(
         ),
         says(
             "network-attachment-definition|networkattachmentdefinition|net-attach-def|getnetworkdelegates|~nad~",
-            "cannot find|could not find|not found|namespace isolation|namespaceisolation|not permitted|forbidden",
+            "cannot find|could not find|not found|no net-attach-def|no network-attachment|namespace isolation|namespaceisolation|not permitted|forbidden",
             cause="The pod names a network that is not in its namespace; others' are refused (namespace isolation).",
             remedy="Set networkNamespace of the network object to the namespace of the workload.",
         ),

@@ -33,7 +33,7 @@ def diagnose_text(
     """
     asked = tuple(rule for rule in rules if (not only or rule.info.name in only) and rule.info.name not in skip)
     prepared = read_text(text)
-    if not prepared.folded.strip():
+    if not any(line.strip() for line in prepared.folded_lines):
         return Diagnosis((), tuple(_nothing_to_read(asked)), ())
     found: list[Finding] = []
     passed: list[RuleId] = []

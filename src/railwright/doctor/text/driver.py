@@ -83,6 +83,13 @@ RDMA_STACK_IN_USE = TextRule(
             "swap the NIC driver, start them again; a newer driver image unloads it at the right moment.",
         ),
         says(
+            f"{_STORAGE_MODULES}|{_OTHER_RDMA_MODULES}",
+            "busy|references|refcnt|refcount|in use|used by|holds|cannot unload|failed to unload|could not unload|unable to unload",
+            "module|unload|rdma|stack|ib_core|ib_uverbs|openibd",
+            unless="unloaded successfully|unknown symbol|storage modules are|third-party|third party",
+            cause="A module for storage over RDMA, or of another maker's NIC, is in use.",
+        ),
+        says(
             "tuned|ethtool|channels",
             "rdma is active|rdma active",
             cause="irdma is active on an Intel NIC, so its channels cannot be changed.",
@@ -121,6 +128,10 @@ GPU_DRIVER_IN_USE = TextRule(
             "unload|rmmod|unloading",
             "~nvidia~|nvidia driver|nvidia_uvm|nvidia_modeset|gpu driver",
             f"{EBUSY}|could not|failed",
+        ),
+        says(
+            "failed to uninstall|failed to unload|unable to unload|unable to uninstall|cannot unload",
+            "nvidia|gpu driver|gpu pods",
         ),
         says("gdrdrv|nvidia_fs|nvidia-fs", "in use|used by|refcount|holds|busy", unless="loaded successfully"),
         says(
@@ -180,6 +191,14 @@ MODULE_REFUSED = TextRule(
             remedy="Use a signed (precompiled) driver whose key is enrolled, or switch Secure Boot off on these nodes.",
             commands=("oc debug node/NODE -- chroot /host mokutil --sb-state",),
         ),
+        says("version magic", "should be|mismatch|~magic", cause="The module was built for another kernel."),
+        says(
+            "not found in directory /lib/modules|module not found|modprobe: fatal",
+            f"{_STACK_MODULES}|{_PEER_MODULES}|{_OTHER_RDMA_MODULES}|{_STORAGE_MODULES}|gdrdrv",
+            "not found",
+            unless="in use",
+            cause="The module is not there for the running kernel: its driver was never built or installed for it.",
+        ),
         says(
             "modprobe|insmod|could not insert|finit_module",
             "mlx5|ib_core|nvidia|gdrdrv|ib_uverbs|nvme_rdma",
@@ -209,6 +228,17 @@ DRIVER_NOT_BUILT = TextRule(
     "image, or run a kernel that the driver release supports.",
     commands=("oc get nodes -o custom-columns=NODE:.metadata.name,KERNEL:.status.nodeInfo.kernelVersion",),
     signals=(
+        says(
+            "kernel source|kernel header|kernel-header|compiler version check|dkms|could not resolve linux kernel",
+            "unable|not found|mismatch|missing|bad exit status|failed|different|could not|no such|please install|please make sure|error",
+            unless="installed successfully",
+        ),
+        says(
+            "make[1]: ***|make[2]: ***|make: ***|failed to build|error: compilation",
+            "driver|module|kernel|mlnx|doca|ofed|nvidia",
+            unless="signal: killed|killed signal",
+            cause="The build of the driver failed: compiler or sources do not fit this kernel.",
+        ),
         says(
             "driver toolkit|driver-toolkit|~dtk~",
             "broken|mismatch|not found|does not match|no matching|different kernel|unable to find|fallback|falling back",
@@ -302,7 +332,7 @@ CONTAINER_KILLED = TextRule(
             remedy="Wait for twice the time of a build; raise ofedDriver.startupProbe if the container restarts.",
         ),
         says(
-            "oomkilled|oom-kill|out of memory: killed process|memory cgroup out of memory|signal: killed|~killed~ (program|cannot fork",
+            "killed signal terminated|oomkilled|oom-kill|out of memory: killed process|memory cgroup out of memory|signal: killed|~killed~ (program|cannot fork",
             "mofed|doca|ofed|driver|cc1|~make~|dkms|gcc|ld.|container|process",
             cause="The container ran out of its memory limit.",
             remedy="Raise the memory limit of the container (ofedDriver.containerResources), or use a precompiled driver.",

@@ -45,7 +45,7 @@ GID_NOT_USABLE = TextRule(
             "incompatib|not valid|invalid|mismatch|wrong|out of range|not found|cannot|could not|error|failed|unusable|empty",
         ),
         says(
-            "rdma_cm_event_addr_error|rdma_resolve_addr|rdma_bind_addr|rdma_cm_event_route_error|addr_error",
+            "rdma_cm_event_addr_error|rdma_resolve_addr|rdma_resolve_route|rdma_bind_addr|rdma_cm_event_route_error|addr_error",
             f"-19|error|{ENODEV}|fail",
             cause="rdma_cm finds no RDMA device for this address: the address is not on the rail, the VF has no GUID, or in the "
             "namespace mode shared the library sees devices that the pod may not open.",
@@ -113,9 +113,9 @@ PEER_NOT_REACHED = TextRule(
             cause="The neighbour's hardware address was not found: nobody answers ARP for the peer on this rail.",
         ),
         says(
-            "completion with error|completion error|wc error|got bad completion|poll_cq",
+            "completion with error|completion error|wc error|got bad completion|poll_cq|got completion",
             "status|syndrom|failed|error",
-            unless="status 0|failed status 4|failed status 12|local prot|loc_prot",
+            unless="status 0|status=0|failed status 4|status=4|failed status 12|local prot|loc_prot|cannot allocate",
             window=3,
             cause="A transfer ended with an error: the other side went away, refused, or could not be reached.",
         ),
@@ -188,10 +188,15 @@ PORT_LOST = TextRule(
             "lowerlayerdown|multicast join failed|multicast group|ipoib|pkey|p_key",
             "status -22|status -11|lowerlayerdown|not found|join failed|invalid pkey|pkey not|no pkey|failed",
             "~ib|ipoib|pkey|p_key|lowerlayerdown",
-            unless="failed to find plugin|plugin not found|failed (add)|network-attachment",
+            unless="failed to create ipoib|adding container|failed to find plugin|plugin not found|failed (add)|network-attachment",
             cause="The IPoIB device is in a partition that the port is no member of, or its MTU does not fit the group's.",
             remedy="Make the port a full member of the partition in the subnet manager; take an ipoib plugin that takes over its "
             "parent's partition.",
+        ),
+        says(
+            "umad port|mad_rpc_open_port|umad_open_port|umad_get_port",
+            "can't open|cannot open|failed|error",
+            cause="The management interface of the port cannot be opened: no such RDMA port, or no access to its umad file.",
         ),
         says("mlx5_health|health compromised|fatal error on fw|fw fatal|firmware fatal|device's health|poll_health"),
     ),

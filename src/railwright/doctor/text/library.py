@@ -8,8 +8,8 @@ from railwright.doctor.text.signals import says
 
 FELL_BACK_TO_TCP = TextRule(
     RuleInfo(
-        name=RuleId("log-library-uses-sockets"),
-        title="A library moves its data over TCP instead of RDMA",
+        name=RuleId("log-rdma-not-used"),
+        title="A library or tool does not use RDMA: it finds no device, or goes over TCP",
         layer=Layer.WORKLOADS,
         severity=Severity.ERROR,
         text="Libraries do not fail without RDMA: they go on over sockets, ten to a hundred times slower. Causes: no RDMA resource "
@@ -34,6 +34,30 @@ FELL_BACK_TO_TCP = TextRule(
             "net/ib",
             "no device found|no devices found|no ib devices",
             cause="NCCL sees no RDMA device: none is in the pod, or the filter NCCL_IB_HCA leaves none.",
+        ),
+        says(
+            "no ib devices|did not detect devices|unable to find the infiniband|no rdma devices found|no rdma device found"
+            "|failed to get ib devices|no hca found|no infiniband device|no ibv device|no verbs device",
+            unless="resource|pool",
+            cause="There is no RDMA device in this container: no rail was asked for, or its device files are missing.",
+            remedy="Ask for the rail's resource; see that /dev/infiniband and /sys/class/infiniband show the same devices.",
+        ),
+        says(
+            "libibverbs: warning|libibverbs warning",
+            "kernel abi|no userspace|device-specific driver|config directory|couldn't load driver|could not load driver",
+            cause="The image's rdma-core has no driver for this NIC, or one that does not fit the kernel's.",
+            remedy="Use an image whose rdma-core has the provider for this NIC, as new as the kernel's driver.",
+        ),
+        says(
+            "falling back to|fall back to|fallback to|fell back to|switching to",
+            "~tcp|socket",
+            cause="The library says that it goes on over TCP.",
+        ),
+        says(
+            "no eligible providers|ofi-nccl initialization failed|failed to initialize net plugin|initialized net plugin socket"
+            "|failed to initialize any net plugin",
+            cause="The network plugin of the collective library did not come up, so sockets are used.",
+            remedy="Set NCCL_NET=IB where InfiniBand or RoCE verbs are meant, and see that no plugin of another cloud is in the image.",
         ),
         says(
             "failed to open libibverbs|libibverbs.so",
@@ -110,6 +134,13 @@ WRONG_DEVICES = TextRule(
             "(sidecar.istio.io/inject: false), and let the pods reach each other on all ports.",
         ),
         says(
+            "ifname|network interface|interface name|net_if",
+            "not found|does not exist|no such interface|cannot find|unknown interface|invalid",
+            "gloo|nccl|rccl|mpi|nvshmem|ucx|socket|connect|bootstrap",
+            cause="The interface that the library was told to use is not in this pod.",
+            remedy="Name an interface that every pod has (eth0), or leave the setting out.",
+        ),
+        says(
             "socketstartconnect|socketpollconnect|socketprogress|nccl_net_socket|ncclsocket",
             f"fail|connection closed|connection reset|software caused|{ECONNREFUSED}|{EHOSTUNREACH}|{ETIMEDOUT}",
             unless="retrying succeeded",
@@ -119,7 +150,7 @@ WRONG_DEVICES = TextRule(
         says("istio-proxy|envoy|linkerd-proxy", "nccl|mpi|ranks|bootstrap|connection"),
         says(
             "network device|device|hca|nic",
-            "is not available, please use|not available, please use one or more|does not exist|not found in|no such hca|unknown device|no matching hca|not found",
+            "is not available, please use|not available, please use one or more|does not exist|not found in|no such hca|could not find|cannot find|unknown device|no matching hca|not found",
             "mlx5_|ucx_net_devices|nccl_ib_hca|nvshmem_hca|ib device|hca_list",
             unless="guid|firmware|peermem|net-attach",
             cause="A name in the filter is not in this pod: names differ between pods, or the filter's grammar is another library's.",
@@ -127,7 +158,7 @@ WRONG_DEVICES = TextRule(
         says(
             "nixl_err_backend|nixl_err_not_found|nixl_err_remote_disconnect|failed to create backend|backend ucx|nixlbackenderror",
             "fail|error|nixl_err|could not|cannot",
-            unless="was instantiated",
+            unless="was instantiated|ibv_reg|registermem|bad address",
             cause="NIXL's UCX backend did not come up, usually because UCX took a NIC that is no rail.",
             remedy="Set UCX_NET_DEVICES to the rails beside the GPUs of this pod.",
         ),

@@ -7,11 +7,11 @@ without control characters.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import accumulate
+from functools import cached_property
+
+from railwright.doctor.text.index import WordIndex
 
 MAX_CHARACTERS = 64 * 1024 * 1024
 """What is longer is read in its last part: the end of a log is where it failed."""
@@ -23,7 +23,7 @@ SHOWN_CHARACTERS = 220
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]{0,16}[ -/]?[@-~]|\x1b[@-Z\\-_]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
 """ANSI sequences and lone control characters; each alternative is bounded, so it takes linear time."""
-_WORD = re.compile(r"[a-z]{4,}")
+_BLANKS = re.compile(r" {2,}")
 _BREAKS = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n", "\x85": "\n"})
 _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\xab": '"', "\xbb": '"', "\xa0": " ", "\t": " "}
@@ -36,47 +36,21 @@ class Text:
     A text, ready to be searched.
 
     Attributes:
-        lines: as shown.
+        lines: as shown, those that are not blank.
         numbers: where each was in what came in, from 1; pieces of one long line have the same.
-        folded: the lines as compared: lower case, plain quotes, one text with the same line breaks.
+        folded_lines: the same as compared: lower case, plain quotes, single blanks.
         is_cut: its beginning was left out.
     """
 
     lines: tuple[str, ...]
     numbers: tuple[int, ...]
-    folded: str
+    folded_lines: tuple[str, ...]
     is_cut: bool = False
 
     @cached_property
-    def folded_lines(self) -> tuple[str, ...]:
-        """Lines as compared."""
-        return tuple(self.folded.split("\n"))
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return list(accumulate((len(line) + 1 for line in self.folded_lines), initial=0))
-
-    @cached_property
-    def vocabulary(self) -> str:
-        """Every run of four letters or more, each once: what is not in it is not in the text."""
-        return " ".join(set(_WORD.findall(self.folded)))
-
-    def may_hold(self, words: str) -> bool:
-        """Whether words can be in the text at all; False is certain, and cheap."""
-        return all(run in self.vocabulary for run in _runs(words))
-
-    def line_at(self, position: int) -> int:
-        """Index of the line that holds a position of `folded`."""
-        return bisect_right(self._starts, position) - 1
-
-    def start_of(self, index: int) -> int:
-        """Position in `folded` where a line begins; one past the last line is the end of the text."""
-        return self._starts[index]
-
-
-@cache
-def _runs(words: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(words))
+    def index(self) -> WordIndex:
+        """Which lines hold which words."""
+        return WordIndex(self.folded_lines)
 
 
 def read_text(text: str) -> Text:
@@ -87,14 +61,17 @@ def read_text(text: str) -> Text:
     lines: list[str] = []
     numbers: list[int] = []
     for number, line in enumerate(plain.split("\n"), 1):
+        if not line or line.isspace():
+            continue
         if len(line) <= MAX_LINE_CHARACTERS and "\\n" not in line:
             lines.append(line)
             numbers.append(number)
             continue
-        pieces = [piece for part in line.split("\\n") for piece in _pieces(part)]
+        pieces = [piece for part in line.split("\\n") if part for piece in _pieces(part)]
         lines += pieces
         numbers += [number] * len(pieces)
-    return Text(tuple(lines), tuple(numbers), "\n".join(lines).translate(_QUOTES).casefold(), is_cut)
+    folded = _BLANKS.sub(" ", "\n".join(lines).translate(_QUOTES)).casefold()
+    return Text(tuple(lines), tuple(numbers), tuple(folded.split("\n")), is_cut)
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -141,6 +141,13 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             cause="CUDA itself does not start in the container, so there is no GPU memory to speak of.",
             remedy="Ask for a GPU (nvidia.com/gpu), and keep a forward-compatibility libcuda of the image from hiding the host's.",
         ),
+        says(
+            "gpudirect rdma is disabled|gpudirect rdma is not detected|dmabuf is not supported",
+            "cuda|dmabuf",
+            even_debug=True,
+            unless="rocm",
+            cause="UCX found neither nvidia_peermem nor dma-buf on this NIC.",
+        ),
         says("gdr_open|gdrcopy|gdrdrv", "fail|cannot|not found|missing|unable|not loaded", unless="unload|in use"),
     ),
 )

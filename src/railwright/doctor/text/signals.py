@@ -4,18 +4,20 @@ What a text says, by meaning: groups of words of which each must be met near eac
 A signal is no literal line. `says("peermem|peer_mem", EINVAL)` is met by a line that names the module in any of its
 spellings and gives the error in any wording, number or language; words may come in any order, with anything between.
 A signal may look at a few lines at once, since logs of several processes are woven into each other and messages are
-broken over lines. Only plain searching of text is done, so the time is linear, whatever the text is.
+broken over lines. Only sets of lines and plain searching are used, so the time is linear, whatever the text is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railwright.doctor.text.lines import Text
 
-MAX_LOOKS = 5_000
-"""Places of one signal's rarest words that are looked at, from the end of the text backwards."""
-MAX_HITS = 1_000
+MAX_LOOKS = 2_000
+"""Candidate lines of one signal that are looked at, from the end of the text backwards."""
+MAX_HITS = 500
 """Hits of one signal that are counted."""
+_DEBUG = ("ucx debug", "ucx trace", "ucx req ", "ucx data", "ucx func")
+"""UCX tries every transport and says so at these levels: "failed" is nothing there."""
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
@@ -28,23 +30,23 @@ class Signal:
         groups: each must be met, by one of its alternatives, within `window` lines.
         unless: words that make it mean something else.
         window: lines that are looked at together, around each line that holds the rarest group.
-        elsewhere: groups that must be met anywhere in the text.
         cause, remedy: more exact than the rule's, where this signal says more; empty for the rule's own.
         commands: with `remedy`.
+        even_debug: lines that UCX writes while it tries what there is count too.
     """
 
     groups: tuple[tuple[str, ...], ...]
     unless: tuple[str, ...] = ()
     window: int = 1
-    elsewhere: tuple[tuple[str, ...], ...] = ()
     cause: str = ""
     remedy: str = ""
     commands: tuple[str, ...] = ()
+    even_debug: bool = False
 
 
 @dataclass(frozen=True)
 class Hit:
-    """Where a signal was met: the index of the line, and how many such lines there are."""
+    """Where a signal was met: the index of the last such line, and how many there are."""
 
     signal: Signal
     line: int
@@ -55,25 +57,25 @@ def says(
     *groups: str,
     unless: str = "",
     window: int = 1,
-    elsewhere: tuple[str, ...] = (),
     cause: str = "",
     remedy: str = "",
     commands: tuple[str, ...] = (),
+    even_debug: bool = False,
 ) -> Signal:
     """
     Spell a signal; alternatives are separated by "|" and written in lower case.
 
-    An alternative that begins or ends with a digit or with `~` is only met where the word ends there: "error=14" is
-    not in "error=140", "~ib0" not in "fib0".
+    An alternative that ends with a digit, or has a `~` at one of its ends, is only met where the word ends there:
+    "error=14" is not in "error=140", "~ib0" not in "fib0".
     """
     return Signal(
         tuple(_alternatives(group) for group in groups),
         _alternatives(unless),
         window,
-        tuple(_alternatives(group) for group in elsewhere),
         cause,
         remedy,
         commands,
+        even_debug,
     )
 
 
@@ -83,14 +85,10 @@ def _alternatives(group: str) -> tuple[str, ...]:
 
 def find(signal: Signal, text: Text) -> Hit | None:
     """Look for a signal; of its places the last is given: the nearest to where it ended."""
-    groups = (*signal.groups, *signal.elsewhere)
-    if not all(any(text.may_hold(word) for word in group) for group in groups):
-        return None
-    if not all(_meets(group, text.folded) for group in signal.elsewhere):
-        return None
-    rarest = min(signal.groups, key=lambda group: sum(text.folded.count(word.strip("~")) for word in group))
     last, count = -1, 0
-    for index in _lines_with(rarest, text):
+    for index in _candidates(signal, text):
+        if not signal.even_debug and _meets(_DEBUG, text.folded_lines[index]):
+            continue
         around = _around(index, signal.window, text)
         if not all(_meets(group, around) for group in signal.groups) or _meets(signal.unless, around):
             continue
@@ -101,29 +99,23 @@ def find(signal: Signal, text: Text) -> Hit | None:
     return Hit(signal, last, count) if count else None
 
 
+def _candidates(signal: Signal, text: Text) -> Iterable[int]:
+    """Lines that hold the rarest group, near lines that hold the others; latest first."""
+    found = [lines for group in signal.groups if (lines := text.index.candidates(group)) is not None]
+    if not found or not all(found):
+        return ()
+    found.sort(key=len)
+    lines = found[0]
+    if signal.window == 1:
+        for others in found[1:]:
+            lines &= others
+    return sorted(lines, reverse=True)[:MAX_LOOKS]
+
+
 def _around(index: int, window: int, text: Text) -> str:
     if window == 1:
         return text.folded_lines[index]
-    first = max(0, index - window // 2)
-    end = min(len(text.folded_lines), index + window // 2 + 1)
-    return text.folded[text.start_of(first) : text.start_of(end)]
-
-
-def _lines_with(group: tuple[str, ...], text: Text) -> Iterator[int]:
-    """Lines that hold one of the alternatives, each once, latest first for each alternative."""
-    seen: set[int] = set()
-    looks = 0
-    for word in group:
-        plain = word.strip("~")
-        position = len(text.folded)
-        while looks < MAX_LOOKS and (position := text.folded.rfind(plain, 0, position)) >= 0:
-            looks += 1
-            index = text.line_at(position)
-            # The rest of this line is looked at as a whole: go on before it.
-            position = text.start_of(index)
-            if index not in seen:
-                seen.add(index)
-                yield index
+    return "\n".join(text.folded_lines[max(0, index - window // 2) : index + window // 2 + 1])
 
 
 def _meets(group: tuple[str, ...], text: str) -> bool:
