@@ -26,8 +26,7 @@ def collect(
 
     Args:
         to: the file to write, a gzipped tar file; nothing is overwritten.
-        redact: take out tokens, passwords, keys and certificates, and replace public addresses, hardware addresses
-            and serial numbers with pseudonyms that keep their relations.
+        redact: take out secrets; replace public and hardware addresses and serial numbers with pseudonyms.
         node: the inside of only these nodes; may be given several times.
         node_timeout_s: deadline for each node, in seconds.
         common: cluster and output.

@@ -2,11 +2,10 @@
 The report of sos (`sos report`) of one node: the files of /proc and /etc that a node record holds as they are.
 
     etc/os-release, proc/cmdline, proc/modules, proc/mounts, proc/driver/nvidia/version, proc/net/route, ...
-    sys/kernel/security/lockdown
     sos_commands/kernel/uname_-a, sos_commands/host/hostname
     sos_commands/networking/ip_-o_addr
 
-Source: sosreport/sos, sos/report/plugins/kernel.py, networking.py, host.py, filesys.py (file names of 4.x reports).
+Source: sosreport/sos 0bc24be3, sos/report/plugins/kernel.py; networking.py, filesys.py and host.py (2026-11-30).
 """
 
 from functools import partial
@@ -23,7 +22,6 @@ _FILES = {
     "cmdline": ("proc/cmdline",),
     "modules": ("proc/modules",),
     "mounts": ("proc/1/mounts", "proc/mounts", "proc/self/mounts"),
-    "lockdown": ("sys/kernel/security/lockdown",),
     "nvidia-version": ("proc/driver/nvidia/version",),
     "route4": ("proc/net/route", "proc/1/net/route"),
     "route6": ("proc/net/ipv6_route", "proc/1/net/ipv6_route"),
