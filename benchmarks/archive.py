@@ -32,7 +32,7 @@ LOGS = 400
 
 
 class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # whichever is there
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, _: Any) -> bool:
         return True
 
 

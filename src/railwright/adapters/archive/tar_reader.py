@@ -108,9 +108,9 @@ class TarReader:
             return None
         if len(block) < BLOCK_BYTES:
             raise self._damaged("it is cut short")
-        wanted = self._number(block[148:156])
-        plain = block[:148] + b" " * 8 + block[156:]
-        if wanted not in {sum(plain), sum(byte - 256 if byte > 127 else byte for byte in plain)}:
+        wanted, own = self._number(block[148:156]), sum(block[148:156]) - 8 * ord(" ")
+        # Old programs added the bytes up as signed ones.
+        if wanted != sum(block) - own and wanted != sum(block) - own - 256 * sum(byte > 127 for byte in block):
             raise self._damaged("it is no tar file, or it is damaged")
         return block
 
