@@ -7,6 +7,7 @@ from typing import Any
 
 from railwright.core.objects import KubeObject
 from railwright.simulator.faults.cluster import change_objects, trouble
+from railwright.simulator.faults.inside import settings
 from railwright.simulator.faults.uplinks import no_virtual_functions, on_gpu_nodes
 from railwright.simulator.worlds.model import Draft, Phase
 from railwright.simulator.worlds.objects import thing
@@ -257,6 +258,12 @@ MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
         "ENABLE_NFSRDMA on nodes with NVMe disks",
         "adopt; doctor",
         both(changed(_POLICY, _section("ofedDriver", env=[{"name": "ENABLE_NFSRDMA", "value": "true"}])), _nvme_rooted),
+    ),
+    (
+        "rdma-exclusive",
+        "nodes are set to exclusive RDMA, under the shared device plugin",
+        "adopt; doctor",
+        settings(netns_mode="exclusive"),
     ),
     (
         "whole-and-sliced",
