@@ -23,9 +23,10 @@ from railwright.core.redactor import Redactor
 from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Diagnosis, Finding, Severity
 from railwright.doctor.registry import known_rules
+from railwright.facts.crosscheck import Difference, cross_check, cross_check_one
 from railwright.facts.discover import discover as _discover
 from railwright.facts.model import NodeHardware, Scope, Snapshot
-from railwright.facts.node_record import parse_node_record
+from railwright.facts.node_record import parse_node_record as hardware_of
 from railwright.facts.offline import offline_snapshot
 from railwright.facts.script import node_script
 from railwright.intent.flags import with_flags
@@ -55,6 +56,7 @@ from railwright.pipeline.verify import Wish
 from railwright.pipeline.verify import verify_fabric as _verify_fabric
 from railwright.plan.model import Decision, FabricPlan, Plan
 from railwright.plan.plan import plan as _plan
+from railwright.ports.access import DEFAULT_ACCESS, NodeAccess
 from railwright.ports.approval import Approval, Question
 from railwright.ports.clock import Clock
 from railwright.ports.endpoint import Endpoint
@@ -78,8 +80,9 @@ from railwright.verify.layout import layout_of_endpoints
 from railwright.verify.model import VerifyRecord
 from railwright.verify.planned import Options, plan_run
 from railwright.verify.planned import Planned as PlannedRun
+from railwright.verify.task import Effort
 from railwright.verify.verify import verify as _verify
-from railwright.wiring import SIMULATOR, faults, open_world, worlds
+from railwright.wiring import SIMULATOR, faults, machine_clock, open_world, worlds
 
 __all__ = [
     "ApplyRecord",
@@ -90,8 +93,10 @@ __all__ = [
     "CleanRecord",
     "Decision",
     "Diagnosis",
+    "Difference",
     "DoctorRecord",
     "Document",
+    "Effort",
     "Endpoint",
     "Event",
     "Fabric",
@@ -103,6 +108,7 @@ __all__ = [
     "Intent",
     "Manifests",
     "Method",
+    "NodeAccess",
     "NodeHardware",
     "NodeName",
     "Options",
@@ -133,6 +139,8 @@ __all__ = [
     "clean_document",
     "collect",
     "collect_document",
+    "cross_check",
+    "cross_check_one",
     "diagnose",
     "diagnose_text",
     "diagnosis_document",
@@ -141,10 +149,12 @@ __all__ = [
     "explain",
     "files_document",
     "hardware_document",
+    "hardware_of",
     "images",
     "images_document",
     "known_families",
     "known_rules",
+    "machine_clock",
     "open_cluster",
     "open_record",
     "parse_intents",
@@ -152,6 +162,7 @@ __all__ = [
     "plan_document",
     "planned_run_text",
     "read_intents",
+    "read_local",
     "record_files",
     "refuse_if_refused",
     "rehearsals_document",
@@ -182,9 +193,9 @@ def _show_nothing(_: PlannedRun) -> None:
     """Take a plan and show nothing of it."""
 
 
-async def open_cluster(cluster: str | None = None) -> World:
+async def open_cluster(cluster: str | None = None, access: NodeAccess = DEFAULT_ACCESS) -> World:
     """Open a kubeconfig context (None: the current one), "sim:WORLD[+FAULT...][@STATE.json]" or "bundle:PATH"."""
-    return open_world(cluster)
+    return open_world(cluster, access)
 
 
 async def _contact(world: World, progress: Progress) -> None:
@@ -208,10 +219,15 @@ async def discover(world: World, scope: Scope | None = None, *, progress: Progre
 
 async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
     """Read this machine."""
+    return hardware_of(await read_local(timeout_s=timeout_s))
+
+
+async def read_local(*, timeout_s: float = 30.0) -> str:
+    """Read this machine: its raw record, which `hardware_of` understands."""
     answer = await LocalNode().read(NodeName("local"), node_script(), timeout_s=timeout_s)
     if answer.problem:
         raise UsageError(answer.problem)
-    return parse_node_record(answer.text)
+    return answer.text
 
 
 async def collect(
@@ -270,10 +286,16 @@ async def apply(
     until: StageName | None = None,
     dry_run: bool = False,
     take_over: bool = False,
+    verify: bool = True,
     catalog: Catalog | None = None,
     progress: Progress = _SILENT,
 ) -> ApplyRecord:
-    """Do it, stage by stage; a failed gate is in the record, not an exception."""
+    """
+    Do it, stage by stage; a failed gate is in the record, not an exception.
+
+    Args:
+        verify: end with a quick verify, as the stage `verified`.
+    """
     _refuse_read_only(world)
     await _contact(world, progress)
     return await apply_fabrics(
@@ -285,6 +307,7 @@ async def apply(
         until=until,
         dry_run=dry_run,
         take_over=take_over,
+        prove=verify,
     )
 
 

@@ -1,24 +1,31 @@
 """The only file that picks the world: a kubeconfig's cluster, a simulator, or an archive."""
 
+from railwright.core.errors import UsageError
+from railwright.ports.access import DEFAULT_ACCESS, NodeAccess
+from railwright.ports.clock import Clock
 from railwright.ports.world import World
 
 SIMULATOR = "sim:"
 ARCHIVE = "bundle:"
 
 
-def open_world(cluster: str | None) -> World:
+def open_world(cluster: str | None, access: NodeAccess = DEFAULT_ACCESS) -> World:
     """
     Open what `--cluster` names.
 
     Args:
         cluster: a kubeconfig context; None or "" for the current one; "sim:WORLD[+FAULT...][@STATE.json]";
             "bundle:PATH" for an archive, whatever kind it is.
+        access: how the inside of a live cluster's nodes may be reached; the others have one way only.
 
     Raises:
-        UsageError: no such world, or an archive that cannot be read.
+        UsageError: no such world, or an archive that cannot be read; ssh into what has no nodes.
         ClusterUnreachable: no kubeconfig, or no such context.
     """
     # Each world is imported when it is asked for: `--help` must not pay for any of them.
+    if access.via == "ssh" and cluster and cluster.startswith((SIMULATOR, ARCHIVE)):
+        message = f"there is no node of {cluster} to log in to"
+        raise UsageError(message, hint="leave --via ssh out")
     if cluster and cluster.startswith(SIMULATOR):
         from railwright.simulator.open import open_simulator
 
@@ -29,7 +36,14 @@ def open_world(cluster: str | None) -> World:
         return open_archive(cluster.removeprefix(ARCHIVE), name=cluster)
     from railwright.adapters.live import open_live
 
-    return open_live(cluster or None)
+    return open_live(cluster or None, access)
+
+
+def machine_clock() -> Clock:
+    """Give this machine's own clock, for what runs without a world."""
+    from railwright.adapters.clock import RealClock
+
+    return RealClock()
 
 
 def worlds() -> tuple[tuple[str, str], ...]:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from railwright.core.errors import UsageError
 from railwright.core.ids import PciAddress
-from railwright.facts.model import Distance, NodeHardware
+from railwright.facts.model import Distance, NodeHardware, Snapshot
 from railwright.facts.pci import distance
-from railwright.facts.sources.nccl_topology import NcclDevice, NcclTopology
-from railwright.facts.sources.nvidia_smi_topo import TopoMatrix
+from railwright.facts.sources.nccl_topology import NcclDevice, NcclTopology, parse_nccl_topology
+from railwright.facts.sources.nvidia_smi_topo import TopoMatrix, parse_topo_matrix
 
 _SAME_SOCKET = frozenset({Distance.PHB, Distance.NODE})
 
@@ -18,6 +19,36 @@ class Difference:
     what: str
     ours: str
     theirs: str
+
+
+def cross_check(hardware: NodeHardware, topo: str, nccl_topo: str) -> tuple[Difference, ...]:
+    """Compare with what other tools printed; "" for one that was not asked. A text that holds nothing is a difference."""
+    found: list[Difference] = []
+    if topo:
+        matrix = parse_topo_matrix(topo)
+        unread = Difference("nvidia-smi topo -m", "GPUs and NICs", "no table in its output")
+        found += compare_matrix(hardware, matrix) if matrix.gpus else [unread]
+    if nccl_topo:
+        topology = parse_nccl_topology(nccl_topo)
+        unread = Difference("NCCL topology", "GPUs and NICs", "no GPU in its file")
+        found += compare_nccl(hardware, topology) if topology.gpus else [unread]
+    return tuple(found)
+
+
+def cross_check_one(snapshot: Snapshot, topo: str, nccl_topo: str) -> tuple[Difference, ...]:
+    """
+    Compare the only node whose inside was read.
+
+    Raises:
+        UsageError: there are several, or none.
+    """
+    if not topo and not nccl_topo:
+        return ()
+    read = [node.hardware for node in snapshot.nodes if node.hardware is not None]
+    if len(read) != 1:
+        message = f"what other tools say is of one node, and the inside of {len(read)} was read"
+        raise UsageError(message, hint="name it: --node NODE")
+    return cross_check(read[0], topo, nccl_topo)
 
 
 def compare_matrix(hardware: NodeHardware, matrix: TopoMatrix) -> tuple[Difference, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 from railwright.core.objects import dig, kind_of
+from railwright.facts.crosscheck import Difference
 from railwright.facts.model import NodeFacts, NodeHardware, Snapshot, Unseen
 from railwright.facts.pci import distance
 from railwright.report.model import Document
@@ -14,35 +15,53 @@ from railwright.report.tables import count, table
 _TOGETHER_FROM = 3
 
 
-def snapshot_document(snapshot: Snapshot) -> Document:
-    """Show facts; raw node records and whole objects stay out, references to objects stay in."""
+def snapshot_document(snapshot: Snapshot, differences: tuple[Difference, ...] = ()) -> Document:
+    """Show facts; raw node records, logs and whole objects stay out, references to them stay in."""
     cluster = snapshot.cluster
     facts = plain(cluster)
     facts["objects"] = [reference(ref) for ref in sorted(cluster.objects)]
+    facts["logs"] = [plain(ref) for ref in sorted(cluster.logs)]
     facts["served_kinds"] = len(cluster.served_kinds)
     payload = {
         "taken_at": snapshot.taken_at,
         "facts": facts,
         "operators": _operators(snapshot),
         "nodes": [plain(node) | {"distances": _distances(node.hardware)} for node in snapshot.nodes],
+        "differences": plain(differences),
     }
     unseen = bool(cluster.unseen) or any(node.hardware is None or node.hardware.unseen for node in snapshot.nodes)
     return Document(
-        "snapshot/v1alpha1", cluster.name, cluster.simulated, payload, _text(snapshot), exit_code=6 if unseen else 0
+        "snapshot/v1alpha1",
+        cluster.name,
+        cluster.simulated,
+        payload,
+        _text(snapshot) + _difference_text(differences),
+        exit_code=6 if unseen else 0,
     )
 
 
-def hardware_document(hardware: NodeHardware) -> Document:
+def hardware_document(hardware: NodeHardware, differences: tuple[Difference, ...] = ()) -> Document:
     """Show this machine."""
-    payload = {"hardware": plain(hardware), "distances": _distances(hardware)}
+    payload = {
+        "hardware": plain(hardware),
+        "distances": _distances(hardware),
+        "differences": plain(differences),
+    }
     return Document(
         "hardware/v1alpha1",
         "local",
         simulated=False,
         payload=payload,
-        text="\n".join(["this machine", *_hardware_lines(hardware)]),
+        text="\n".join(["this machine", *_hardware_lines(hardware)]) + _difference_text(differences),
         exit_code=6 if hardware.unseen or not hardware.uplinks_known else 0,
     )
+
+
+def _difference_text(differences: tuple[Difference, ...]) -> str:
+    if not differences:
+        return ""
+    rows = [(item.what, item.ours, item.theirs) for item in differences]
+    return "\n\nother tools see it otherwise\n" + table(("what", "railwright", "the other tool"), rows)
 
 
 def _operators(snapshot: Snapshot) -> list[dict[str, Any]]:

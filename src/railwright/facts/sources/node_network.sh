@@ -17,8 +17,10 @@ EOT
 fi
 
 section rules
-if [ -z "$ip" ] || [ "$netns" != host ]; then
-  problem rules "the ip command is not here, or not in the node's network"
+if [ -z "$ip" ]; then
+  problem rules "the ip command is not here"
+elif [ "$netns" != host ]; then
+  problem rules "this is not, or not known to be, the node's own network namespace"
 else
   for family in 4 6; do
     text=$(in_node_net "$ip" "-$family" rule show)

@@ -17,6 +17,7 @@ from railwright.facts.record import Record, fields_of, pci_address, whole_number
 
 _WORDS = re.compile(r"[0-9a-f]{8}(?:,[0-9a-f]{8})*")
 _EXTENDED_FROM_BYTES = 256
+"""All that a conventional PCI device has; of a PCI Express device it is less than all."""
 _EXPRESS_WORDS = 5
 _PORT_TYPES = {
     0x0: "endpoint",
@@ -47,7 +48,7 @@ def parse_pci_config(record: Record) -> tuple[Mapping[PciAddress, PciConfig], tu
             unseen.append(wrong_line("pci-config", line, "address or size can't be read"))
         elif any(value is None for value in words.values()):
             unseen.append(wrong_line("pci-config", line, "its registers can't be read"))
-        elif size <= _EXTENDED_FROM_BYTES and not words["exp"]:
+        elif size < _EXTENDED_FROM_BYTES:
             unseen.append(Unseen(f"pci-config {address}", f"only the first {size} bytes could be read"))
         else:
             configs[address] = _config(size, words["exp"] or (), words["acs"] or (), words["ats"] or ())

@@ -23,6 +23,7 @@ class SnapshotPayload(Shape):
     facts: dict[str, Any]
     operators: list[OperatorShape]
     nodes: list[dict[str, Any]]
+    differences: list[dict[str, str]]
 
 
 class HardwarePayload(Shape):
@@ -30,6 +31,7 @@ class HardwarePayload(Shape):
 
     hardware: dict[str, Any]
     distances: list[dict[str, str]]
+    differences: list[dict[str, str]]
 
 
 class WorkloadPayload(Shape):
