@@ -20,8 +20,8 @@ from railwright.ports.cluster import Selection
 from railwright.ports.progress import Waiting
 from railwright.readiness.pods import is_pod_ready
 
-LIMIT_S = 1800.0
-"""Estimate: two nodes that drain one after the other."""
+NODE_LIMIT_S = 900.0
+"""Estimate: a drain, and VFs taken away; nodes may go one after the other, so each has its own share of the limit."""
 _REREAD_S = 15.0
 _SHORTEST_WAIT_S = 1.0
 _DAEMON = "sriov-network-config-daemon-"
@@ -43,18 +43,19 @@ async def still_at_work(means: Means, stage: StageName) -> Mapping[Ref, str]:
         The node states that still are after the limit, each with what goes on; empty when all is done.
     """
     clock = means.clock
-    started_s = clock.monotonic_s()
+    started_s, limit_s = clock.monotonic_s(), 0.0
     async with means.cluster.watch([Selection(kinds.SRIOV_NETWORK_NODE_STATE)]) as watch:
         while True:
             moving = await _moving(means)
+            limit_s = max(limit_s, len(moving) * NODE_LIMIT_S)
             elapsed_s = clock.monotonic_s() - started_s
-            if not moving or elapsed_s >= LIMIT_S:
-                return {ref: f"after {LIMIT_S:.0f} s still {what}" for ref, what in moving.items()}
+            if not moving or elapsed_s >= limit_s:
+                return {ref: f"after {limit_s:.0f} s still: {what}" for ref, what in moving.items()}
             ref, what = next(iter(moving.items()))
-            means.progress.emit(Waiting(stage, f"node {ref.name}: {what}", elapsed_s, 0.0, LIMIT_S))
+            means.progress.emit(Waiting(stage, f"node {ref.name}: {what}", elapsed_s, 0.0, limit_s))
             await means.ledger.renew()
             before_s = clock.monotonic_s()
-            await watch.next(max(_SHORTEST_WAIT_S, min(_REREAD_S, LIMIT_S - elapsed_s)))
+            await watch.next(max(_SHORTEST_WAIT_S, min(_REREAD_S, limit_s - elapsed_s)))
             if clock.monotonic_s() - before_s < _SHORTEST_WAIT_S:
                 await clock.sleep(_SHORTEST_WAIT_S)
 

@@ -1,0 +1,40 @@
+"""clean leaves the SR-IOV operator to its work: it goes on only when no node is drained any more, or says what holds."""
+
+from support.others import change, now_is
+from support.scenarios import Yes, applied, intents_for, open_for
+
+from railwright import api
+from railwright.core import kinds
+from railwright.core.objects import Ref
+from railwright.core.verdicts import Verdict
+
+SRIOV = "openshift-sriov-network-operator"
+STATE = Ref(kinds.SRIOV_NETWORK_NODE_STATE, SRIOV, "worker-0")
+SUBSCRIPTION = Ref(kinds.SUBSCRIPTION, SRIOV, "sriov-network-operator")
+
+
+def set_state(world, value):
+    change(world, STATE, {"metadata": {"annotations": {"sriovnetwork.openshift.io/current-state": value}}})
+
+
+async def test_an_operator_in_the_middle_of_a_drain_is_not_removed_and_a_later_clean_goes_on():
+    world = await open_for("roce")
+    await applied(world, intents_for("sriov", "roce"))
+    set_state(world, "Draining")
+    stopped = await api.clean(world, approval=Yes())
+    held = {item.ref: item.reason for item in stopped.objects if item.verdict is Verdict.FAIL}
+    assert set(held) == {STATE}
+    assert "the SR-IOV operator drains it or gives it back (Idle, Draining)" in held[STATE]
+    assert stopped.exit_code == 4
+    assert now_is(world, SUBSCRIPTION)
+    set_state(world, "Idle")
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    assert SUBSCRIPTION not in [item.ref for item in (await api.clean(world, approval=Yes())).objects]
+
+
+async def test_vfs_are_gone_before_the_operator_is():
+    world = await open_for("roce")
+    await applied(world, intents_for("sriov", "roce"))
+    began_s = world.clock.monotonic_s()
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    assert world.clock.monotonic_s() - began_s > 60
