@@ -27,8 +27,8 @@ def make_app(name: str = "railwright") -> "App":
         # Every flag is off, and every list empty, unless it is given: a second spelling for that helps nobody.
         default_parameter=Parameter(negative="", negative_iterable="", show_default=_default_shown),
     )
-    for command, meaning in COMMANDS.items():
-        app.command(f"railwright.cli.{command}:{command}", name=command, help=meaning)
+    for command in COMMANDS:
+        app.command(f"railwright.cli.{command}:{command}", name=command)
     app.register_install_completion_command()
     return app
 
