@@ -122,6 +122,8 @@ def _without_nic_policy(seen: Seen) -> Iterator[Finding]:
                 disrupts="GPU driver pods are replaced node by node, pods that use GPUs are evicted",
             ),
             about=(f"operator:{GPU}",),
+            # Nodes that nobody looked into may have brought the driver themselves.
+            severity=None if seen.inside else Severity.WARNING,
         )
     if relying and NETWORK in seen.operators:
         yield _missing(

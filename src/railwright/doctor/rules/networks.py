@@ -49,7 +49,6 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr",
     needs=(
         objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS),
-        INSIDE,
     ),
     covers=("B071", "B078", "B079", "B084", "B087", "B089"),
     leads_to=(Condition.NETWORK_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
@@ -79,6 +78,9 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
             text = "; ".join(problem for problem, _ in problems)
             yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
     yield from _masters(found, seen)
+    lack = INSIDE.lack(seen)
+    if found and lack is not None:
+        yield Unknown(ATTACHMENT_UNUSABLE.name, INSIDE.missing, lack.why, INSIDE.how, lack.nodes)
 
 
 def _judge(network: KubeObject, seen: Seen) -> Judgement:

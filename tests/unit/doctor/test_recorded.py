@@ -1,0 +1,62 @@
+"""Objects as the real operators left them when all was well: no rule finds an error in them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.doctoring import CATALOG, snapshot_of
+
+from railwright.core.objects import ref_of
+from railwright.doctor.diagnose import diagnose
+from railwright.doctor.model import Severity
+from railwright.doctor.promises import promises
+from railwright.doctor.seen import Seen
+from railwright.facts.model import NodeFacts, Snapshot
+
+CASES = sorted((Path(__file__).parents[2] / "cases" / "doctor" / "recorded").glob("*.json"))
+_NFD = "feature.node.kubernetes.io/"
+
+
+def labelled(node: NodeFacts, system: str) -> NodeFacts:
+    """Label a node as NFD and both operators did; its inside was played, and is left out."""
+    os_id, version = ("ubuntu", "24.04") if system == "ubuntu" else ("rhel", "9.6")
+    labels = {
+        f"{_NFD}pci-15b3.present": "true",
+        f"{_NFD}pci-10de.present": "true",
+        f"{_NFD}system-os_release.ID": os_id,
+        f"{_NFD}system-os_release.VERSION_ID": version,
+        f"{_NFD}system-os_release.OSTREE_VERSION": "9.6.20251106-0",
+        f"{_NFD}kernel-version.full": node.kernel_version,
+        "network.nvidia.com/operator.mofed.wait": "false",
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.deploy.driver": "true",
+        "nvidia.com/gpu.deploy.device-plugin": "true",
+    }
+    return replace(node, labels={**node.labels, **labels}, hardware=None, hardware_problem="played")
+
+
+def recorded(path: Path) -> Snapshot:
+    """Put a recording's objects into a cluster whose nodes offer what its policies promise."""
+    world, system = ("vanilla", "ubuntu") if "k8s" in path.name else ("h200-roce", "rhel")
+    bare = snapshot_of(world)
+    objects = {ref_of(item): item for item in json.loads(path.read_text())["objects"]}
+    nodes = tuple(labelled(node, system) if node.name.startswith("worker") else node for node in bare.nodes)
+    cluster = replace(bare.cluster, objects={**bare.cluster.objects, **objects})
+    snapshot = replace(bare, cluster=cluster, nodes=nodes)
+    offered = {item.resource: 8 for item in promises(Seen(snapshot, CATALOG, None))}
+    kept = tuple(
+        replace(node, allocatable={**node.allocatable, **offered}) if node.name.startswith("worker") else node
+        for node in nodes
+    )
+    return replace(snapshot, nodes=kept)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_no_rule_finds_an_error_in_what_worked(path: Path) -> None:
+    found = diagnose(recorded(path), CATALOG, None).findings
+    assert [f"{item.rule}: {item.cause}" for item in found if item.severity is Severity.ERROR] == []
+
+
+def test_the_recordings_are_there() -> None:
+    assert len(CASES) >= 7
