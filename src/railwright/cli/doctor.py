@@ -2,7 +2,9 @@
 
 import sys
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
+
+from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
@@ -22,7 +24,7 @@ def doctor(
     skip: list[str] | None = None,
     node: list[str] | None = None,
     fail_on: FailOn = "error",
-    log: Path | None = None,
+    log: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     fix: bool = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
