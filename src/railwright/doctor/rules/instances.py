@@ -123,7 +123,7 @@ def _without_nic_policy(seen: Seen) -> Iterator[Finding]:
             ),
             about=(f"operator:{GPU}",),
             # Nodes that nobody looked into may have brought the driver themselves.
-            severity=None if seen.inside else Severity.WARNING,
+            severity=None if any(item.gpus for item in seen.inside.values()) else Severity.WARNING,
         )
     if relying and NETWORK in seen.operators:
         yield _missing(
