@@ -33,12 +33,15 @@ def test_a_file_is_diagnosed_the_same(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "log-container-limit-reached" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00\x00", b"\x1b[2J" * 1000, b"nothing to see here\n"])
-def test_text_in_which_nothing_is_wrong_is_no_error(
-    content: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("content", "exit_code"),
+    [(b"nothing to see here\n", 0), (b"\xff\xfe\x00\x01", 0), (b"", 6), (b"\x1b[2J" * 1000, 6)],
+)
+def test_text_in_which_nothing_is_wrong_passes_and_no_text_is_unknown(
+    content: bytes, exit_code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin(content))
-    assert main(["doctor", "--log", "-"]) == 0
+    assert main(["doctor", "--log", "-"]) == exit_code
     assert "\x1b" not in capsys.readouterr().out
 
 
