@@ -57,8 +57,15 @@ class _Held:
 class Gate:
     """One wait for one run of one stage."""
 
-    def __init__(self, stage: StageChanges, means: Means, receipts: Mapping[Ref, Receipt]) -> None:
-        """Take what is waited for, and whom to ask."""
+    def __init__(
+        self, stage: StageChanges, means: Means, receipts: Mapping[Ref, Receipt], *, always_holds: bool = False
+    ) -> None:
+        """
+        Take what is waited for, and whom to ask.
+
+        Args:
+            always_holds: something was written that has no receipt (deleted): the first answer may be the old one.
+        """
         self._stage = stage
         self._means = means
         self._clock = means.clock
@@ -73,7 +80,7 @@ class Gate:
         self._named: set[str] = set()
         self._writes: list[Write] = []
         # Nothing was written: what is ready at the first look has been ready before, and need not prove it again.
-        self._is_first_look = not receipts
+        self._is_first_look = not receipts and not always_holds
 
     async def wait(self) -> GateResult:
         """Wait within the stage's limit."""

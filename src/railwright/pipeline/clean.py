@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
 from railwright.apply.means import Means
@@ -12,21 +12,20 @@ from railwright.catalog.model import Catalog
 from railwright.changes.model import Action
 from railwright.core import kinds
 from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, UsageError, WriteConflict
-from railwright.core.ids import FabricName, NodeName, StageName
-from railwright.core.objects import Ref
-from railwright.core.risk import Risk
+from railwright.core.ids import FabricName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
+from railwright.pipeline.clean_questions import Undo, ask
 from railwright.pipeline.leftovers import cannot_be_restored
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
-from railwright.pipeline.refusals import not_confirmed, refused
-from railwright.pipeline.runs import pods_on
+from railwright.pipeline.refusals import refused
+from railwright.pipeline.roll_back import pools_rolling, rolled_back
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.vfs_let_go import still_at_work, takes_vfs
-from railwright.ports.approval import Approval, Question
-from railwright.ports.progress import Progress
+from railwright.ports.approval import Approval
+from railwright.ports.progress import Progress, Silent
 from railwright.ports.world import World
 
 CLEAN = StageName("clean")
@@ -34,16 +33,19 @@ CLEAN = StageName("clean")
 
 @dataclass
 class _Job:
-    """One clean on its way; `before` is the state with everything that the ledger knows."""
+    """One clean on its way, or its rehearsal; `before` is the state with everything that the ledger knows."""
 
-    approval: Approval
     store: LedgerStore
-    dry_run: bool
     names: tuple[FabricName, ...]
     before: Prepared
     undoing: Undoing
     rest: Prepared | None = None
     """Plan of the fabrics that stay; None when none does."""
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether the server only checks."""
+        return self.undoing.dry_run
 
 
 async def clean(
@@ -78,14 +80,16 @@ async def clean(
     entries = _entries_to_undo(ledger, rest)
     means = Means(world.cluster, world.node, world.clock, progress, store, node_script())
     pending = {entry.ref: entry for entry in entries}
-    undoing = Undoing(world, means, CLEAN, before.plan.shares, dry_run, pending)
-    job = _Job(approval, store, dry_run, names, before, undoing, rest)
     _check_uplinks(entries, before)
-    if not dry_run:
-        _ask(job, entries)
+    quiet = means if dry_run else replace(means, progress=Silent())
+    rehearsal = Undoing(world, quiet, CLEAN, before.plan.shares, dry_run=True, pending=dict(pending))
+    undoing = rehearsal if dry_run else Undoing(world, means, CLEAN, before.plan.shares, dry_run=False, pending=pending)
     interrupted = False
     try:
-        await _carry_out(job)
+        await _carry_out(_Job(store, names, before, rehearsal, rest))
+        if not dry_run:
+            ask(Undo(entries, tuple(rehearsal.objects), before, rest), approval)
+            await _carry_out(_Job(store, names, before, undoing, rest))
     except (asyncio.CancelledError, Interrupted):
         interrupted = True
         task = asyncio.current_task()
@@ -152,41 +156,6 @@ def _check_uplinks(entries: tuple[LedgerEntry, ...], before: Prepared) -> None:
         raise refused(cut)
 
 
-def _ask(job: _Job, entries: tuple[LedgerEntry, ...]) -> None:
-    """
-    Ask once for each stage whose undoing may hurt, the last stage first.
-
-    Raises:
-        Refused: the answer is no.
-    """
-    plan = job.before.plan
-    for stage in reversed(plan.stages):
-        refs = [entry.ref for entry in entries if entry.stage == stage.name and entry.ref.kind != kinds.INSTALL_PLAN]
-        refs += _rewritten(job.rest, stage.name)
-        if stage.risk is Risk.NONE or not refs:
-            continue
-        nodes = _nodes_of(job.before)
-        question = Question(
-            risk=stage.risk,
-            what=f"undo of stage {stage.name}: {stage.undo} ({len(refs)} objects)",
-            nodes=nodes,
-            expected_s=stage.expected_s,
-            details=pods_on(nodes, job.before),
-        )
-        if not job.approval.approve(question):
-            raise not_confirmed(question.what, ())
-
-
-def _rewritten(rest: Prepared | None, stage: StageName) -> list[Ref]:
-    """Name the objects of a stage that change for the fabrics that stay."""
-    changes = rest.changes.of_stage(stage) if rest else ()
-    return [change.ref for change in changes if change.action is Action.UPDATE and change.fields]
-
-
-def _nodes_of(prepared: Prepared) -> tuple[NodeName, ...]:
-    return tuple(node.node for node in prepared.plan.nodes if node.was_admitted or node.admitted)
-
-
 async def _carry_out(job: _Job) -> None:
     if not await job.store.is_there():
         return
@@ -200,12 +169,25 @@ async def _carry_out(job: _Job) -> None:
             return
         if step_name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
             return
+    undoing = job.undoing
+    rolling = pools_rolling(undoing.objects)
+    undoing.objects += await rolled_back(rolling, job.before, undoing.means, CLEAN, dry_run=job.dry_run)
+    await _remove_ledger(job)
+
+
+async def _remove_ledger(job: _Job) -> None:
+    """Forget the fabrics, and when nothing is left the ledger itself with its namespace."""
+    whole = not set(job.store.ledger.fabrics) - set(job.names)
+    left = [item for item in job.undoing.objects if item.action == "keep" or item.verdict is Verdict.FAIL]
+    ours = NAMESPACE_REF in job.store.ledger.entries
     if job.dry_run:
-        return
-    for name in job.names:
-        await job.store.remove_fabric(name)
-    if not job.store.ledger.fabrics:
-        await job.store.remove_all()
+        gone = whole and ours and not left
+    else:
+        for name in job.names:
+            await job.store.remove_fabric(name)
+        gone = whole and await job.store.remove_all()
+    if gone:
+        job.undoing.objects.append(Undone(NAMESPACE_REF, "delete", Verdict.PASS, "the ledger"))
 
 
 async def _vfs_are_back(job: _Job) -> bool:

@@ -57,16 +57,12 @@ class Undoing:
         going = tuple([await self._without_pools_of_others(entry) for entry in kept])
         for entry in going:
             await self._look_at(entry, live.get(entry.ref))
+        nads = nads_of(replace(step, entries=going), live, self.shares)
         results = await undo_step(
-            going,
-            self.means,
-            self.stage,
-            limit_s=step.limit_s,
-            also_gone=nads_of(replace(step, entries=going), live, self.shares),
-            dry_run=self.dry_run,
+            going, self.means, self.stage, limit_s=step.limit_s, also_gone=nads, dry_run=self.dry_run
         )
         self.objects += [Undone(item.ref, item.action, item.verdict, item.reason, item.left) for item in results]
-        self.deleted |= {item.ref for item in results if item.action == "delete"}
+        self.deleted |= {item.ref for item in results if item.action == "delete"} | set(nads)
         for entry, whole in zip(going, kept, strict=True):
             self.pending.pop(entry.ref, None)
             if entry != whole and not self.dry_run:
@@ -117,7 +113,8 @@ class Undoing:
         if live is None:
             return
         uid = str(live["metadata"]["uid"])
-        made = LedgerEntry(ref, created=True, uid=uid, fields=(), fabrics=entry.fabrics, order=0, stage=entry.stage)
+        order = max((item.order for item in self.pending.values()), default=0) + 1
+        made = LedgerEntry(ref, created=True, uid=uid, fields=(), fabrics=entry.fabrics, order=order, stage=entry.stage)
         self.pending[ref] = made if self.dry_run else await self.means.ledger.record_intention(made)
 
 

@@ -54,11 +54,13 @@ class PoolUpdated:
     Attributes:
         machine_config: ours; "" when only what comes of a KubeletConfig is waited for.
         kubelet_config: ours, of which the machine config operator makes a MachineConfig; "" for none.
+        without: MachineConfigs that must be in it no more.
     """
 
     pool: str
     machine_config: str
     kubelet_config: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from railwright.plan.ours import is_ours
 _IRDMA = "irdma"
 _READABLE = 0o644
 _NAME = "99-railwright"
+_KUBELET_NAME = "railwright"
 POOL_LABEL = "pools.operator.machineconfiguration.openshift.io/"
 """Every MachineConfigPool carries this with its own name; what selects pools usually selects it."""
 _MEMLOCK_PATH = "/etc/crio/crio.conf.d/10-railwright-memlock.conf"
@@ -65,7 +66,7 @@ def machine_shares(
             for reason, source in {part.reason: part.source for part in parts}.items():
                 notes.decide(f"MachineConfig {config.name}", "yes", "hardware", reason, source)
         if any(fabric.settings.intent.numa_aligned for fabric in inside):
-            kubelet = KubeletShare(f"railwright-{pool.name}", pool.name, "single-numa-node")
+            kubelet = KubeletShare(f"{_KUBELET_NAME}-{pool.name}", pool.name, "single-numa-node")
             _check_kubelet(kubelet, pool, cluster, notes)
             shares.append(kubelet)
     return tuple(shares)
@@ -154,6 +155,12 @@ def largest_roll_out(shares: Iterable[Share], cluster: ClusterFacts) -> int:
     """Count the nodes of the largest pool that gets something of ours; 1 where none does."""
     pools = {share.pool for share in shares if isinstance(share, MachineShare | KubeletShare)}
     return max((len(pool.nodes) for pool in cluster.pools if pool.name in pools), default=1)
+
+
+def pool_of(ref: Ref) -> str:
+    """Name the pool that a MachineConfig or KubeletConfig of ours is for; "" for any other object."""
+    prefix = {MACHINE_CONFIG: _NAME, KUBELET_CONFIG: _KUBELET_NAME}.get(ref.kind, "")
+    return ref.name.removeprefix(f"{prefix}-") if prefix and ref.name.startswith(f"{prefix}-") else ""
 
 
 def _holds(live: KubeObject | None, path: str) -> bool:

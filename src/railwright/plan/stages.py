@@ -109,7 +109,7 @@ TABLE = (
         "bytes really move between GPU memories on every rail",
         "nothing to undo",
         per_batch=False,
-        applies=lambda _: "verify is not built yet",
+        applies=lambda e: "" if e.has_networks else "no workload namespace is named in spec.workloadNamespaces",
         risk=_no_risk,
         expectations=lambda _: (),
     ),

@@ -75,7 +75,9 @@ def running_on(machine: Machine, world: Objects) -> Running:
     names = {item["name"] for item in dig(gpu, "spec", "containers", default=())}
     settings = machine.settings
     texts = {str(item["path"]): _file_text(str(dig(item, "contents", "source", default=""))) for item in files}
-    made_by_operator = {str(item["name"]): int(item["mtu"]) for item in interfaces if item.get("mtu")}
+    made_by_operator = {
+        str(item["name"]): int(item["mtu"]) for item in interfaces if item.get("mtu") and item.get("Vfs")
+    }
     return Running(
         kernel_arguments=" ".join([machine.kernel_arguments, *dig(rendered, "spec", "kernelArguments", default=[])]),
         files=texts,

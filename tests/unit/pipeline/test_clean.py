@@ -93,7 +93,10 @@ async def test_a_risk_is_asked_for_and_a_no_changes_nothing(monkeypatch):
         await run(world, approval=approval)
     assert content(world.cluster) == before
     assert approval.questions[0].nodes == NODES
-    assert approval.questions[0].details == ("pod training/job-0 on worker-1 uses 8 nvidia.com/gpu",)
+    whole, *lines = approval.questions[0].details
+    assert whole == "the whole of it: 4 delete, 2 restore; 1 step with a risk, the worst: driver reload; about 60 s"
+    assert "  delete NicClusterPolicy nic" in lines
+    assert lines[-1] == "pod training/job-0 on worker-1 uses 8 nvidia.com/gpu"
 
 
 async def test_a_namespace_with_things_of_others_stays_and_says_why(monkeypatch):

@@ -1,0 +1,79 @@
+"""What clean says before it begins, and that it is done only when nodes have come back from their last reboot."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from support.others import now_is
+from support.scenarios import SIX, Yes, applied, intents_for, open_for
+
+from railwright import api
+from railwright.core import kinds
+from railwright.core.objects import Ref
+from railwright.core.risk import Risk
+from railwright.ports.approval import Question
+from railwright.readiness.kinds.machineconfig import pool_state
+from railwright.readiness.model import Companions, Readiness
+
+POOL = Ref(kinds.MACHINE_CONFIG_POOL, "", "worker")
+LEDGER = Ref(kinds.NAMESPACE, "", "railwright")
+
+
+@dataclass
+class Asked:
+    answer: bool = True
+    questions: list[Question] = field(default_factory=list)
+
+    def approve(self, question):
+        self.questions.append(question)
+        return self.answer and not question.takes_over
+
+
+def lines_of(record):
+    return [(str(item.ref), item.action, item.reason) for item in record.objects]
+
+
+@pytest.mark.parametrize(("method", "fabric"), SIX)
+async def test_a_dry_run_lists_exactly_what_clean_then_does(method, fabric):
+    world = await open_for(fabric)
+    await applied(world, intents_for(method, fabric, more="  numaAligned: true\n"))
+    foreseen = await api.clean(world, approval=Yes(), dry_run=True)
+    done = await api.clean(world, approval=Yes())
+    assert lines_of(foreseen) == lines_of(done)
+    assert {item.ref for item in done.objects} >= {LEDGER, POOL, Ref(kinds.NAMESPACE, "", "training")}
+
+
+async def test_clean_ends_when_the_pool_is_updated_without_us():
+    world = await open_for("roce")
+    await applied(world, intents_for("shared", "roce"))
+    began_s = world.clock.monotonic_s()
+    done = await api.clean(world, approval=Yes())
+    (rolled,) = [item for item in done.objects if item.ref == POOL]
+    assert (rolled.action, done.exit_code) == ("wait", 0)
+    assert world.clock.monotonic_s() - began_s > 600
+    pool = now_is(world, POOL)
+    assert pool_state(pool, Companions()).readiness is Readiness.READY
+    assert "99-railwright-worker" not in [item["name"] for item in pool["status"]["configuration"]["source"]]
+
+
+async def test_the_first_question_shows_the_whole_of_it():
+    world, asked = await open_for("roce"), Asked(answer=False)
+    await applied(world, intents_for("sriov", "roce"))
+    with pytest.raises(api.Refused):
+        await api.clean(world, approval=asked)
+    (question,) = asked.questions
+    assert "with a risk, the worst: reboot" in question.details[0]
+    assert [line for line in question.details if line.startswith("  nodes-prepared: reboot, about ")]
+    assert f"  delete {LEDGER}: the ledger" in question.details
+    assert any(line.startswith(f"  wait {POOL}: its nodes reboot once more") for line in question.details)
+    assert question.nodes == ("worker-0", "worker-1")
+
+
+async def test_every_risk_is_asked_for_and_only_the_first_question_is_long():
+    world, asked = await open_for("roce"), Asked()
+    await applied(world, intents_for("sriov", "roce"))
+    assert (await api.clean(world, approval=asked)).exit_code == 0
+    assert [question.risk for question in asked.questions].count(Risk.REBOOT) == 2
+    assert [any("the whole of it" in line for line in question.details) for question in asked.questions] == [
+        True,
+        *[False] * (len(asked.questions) - 1),
+    ]
