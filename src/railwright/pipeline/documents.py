@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from railwright.apply.model import StageRecord
+from railwright.changes.itemized import itemized
 from railwright.changes.model import FieldChange
+from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.model import ApplyRecord, CleanRecord, StatusRecord
 from railwright.plan.model import Refusal
@@ -102,7 +104,7 @@ def status_document(record: StatusRecord) -> Document:
                 "waiting_for": stage.waiting_for or None,
                 "since": stage.since or None,
                 "states": plain(stage.states),
-                "drift": [reference(ref) | {"fields": _fields(fields)} for ref, fields in stage.drift],
+                "drift": [reference(ref) | {"fields": _fields(_items(ref, fields))} for ref, fields in stage.drift],
             }
             for stage in record.stages
         ],
@@ -130,7 +132,7 @@ def _status_text(record: StatusRecord) -> str:
         for stage in record.stages
     ]
     drift = [
-        f"{ref}: {'; '.join(_change(field) for field in fields) or 'is gone'}"
+        f"{ref}: {'; '.join(_change(field) for field in _items(ref, fields)) or 'is gone'}"
         for stage in record.stages
         for ref, fields in stage.drift
     ]
@@ -203,6 +205,10 @@ def _fields(fields: Iterable[FieldChange]) -> list[dict[str, Any]]:
         {"path": ".".join(field.path), "old": plain(field.old), "new": plain(field.new), "owner": field.owner or None}
         for field in fields
     ]
+
+
+def _items(ref: Ref, fields: Iterable[FieldChange]) -> Iterable[FieldChange]:
+    return (item for whole in fields for item in itemized(ref.kind, whole))
 
 
 def _change(field: FieldChange) -> str:

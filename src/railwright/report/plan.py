@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from railwright.changes.itemized import items_of
 from railwright.changes.model import MISSING, Action, Change, Changes, FieldChange
 from railwright.core.objects import Ref
 from railwright.core.redaction import redact
@@ -81,7 +82,7 @@ def _objects(
     if changes is None:
         return [(item.ref, Action.CREATE.value, []) for item in manifests.of_stage(stage.name)]
     return [
-        (change.ref, change.action.value, [_field(field) for field in change.fields])
+        (change.ref, change.action.value, [_field(field) for field in items_of(change)])
         for change in changes.of_stage(stage.name)
     ]
 
@@ -269,7 +270,7 @@ def _fields_text(changes: Changes | None) -> str:
 
 
 def _field_lines(change: Change) -> Iterable[str]:
-    for field in change.fields:
+    for field in items_of(change):
         owner = f"  (owner: {field.owner})" if field.owner else ""
         yield f"{'.'.join(field.path)}: {_value(field.old)} -> {_value(field.new)}{owner}"
 
