@@ -17,7 +17,7 @@ from railwright.dataplane.problems import HalfFailed
 INFINIBAND = Path("/sys/class/infiniband")
 ROCE_V2 = "RoCE v2"
 _NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
-_EMPTY_STRETCH = 64
+_EMPTY_STRETCH, _MOST_GIDS = 16, 1024
 _MTU_BYTES = (256, 512, 1024, 2048, 4096)
 
 
@@ -119,7 +119,7 @@ def _read_gids(port: Path) -> tuple[Gid, ...]:
     """Read the GID table up to a long stretch without any: soft-RoCE has 1,024 entries, of which two are used."""
     found: list[Gid] = []
     empty = 0
-    for index in range(sum(1 for _ in (port / "gids").iterdir())):
+    for index in range(_MOST_GIDS):
         text = _read(port / "gids" / str(index))
         empty = empty + 1 if text in {"", _NO_GID} else 0
         if empty == 0:

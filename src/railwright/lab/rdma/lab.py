@@ -12,7 +12,7 @@ from pathlib import Path
 import railwright
 from railwright.core.errors import UsageError
 from railwright.lab.rdma import tools
-from railwright.lab.rdma.build import built_image, ensure_image
+from railwright.lab.rdma.build import Image, built_image, ensure_image
 from railwright.lab.rdma.endpoints import PodEndpoint
 from railwright.lab.rdma.faults import FAULTS, no_fault
 from railwright.lab.rdma.image import own_file_system
@@ -87,6 +87,30 @@ async def _agent(shape: Shape, progress: Progress) -> AsyncIterator[tuple[Link, 
             kernel = (await link.greeting(tools.HOST_LIMIT_S))["kernel"]
             yield link, f"this host, Linux {kernel}"
         return
+    parts = await machine_parts(shape, progress)
+    progress.emit(Note(f"booting the lab's machine (Linux {parts.image.kernel_version}, emulated)"))
+    with tempfile.TemporaryDirectory(prefix="rw-lab-") as folder:
+        extra = emulator_arguments(shape)
+        async with booted(parts.emulator, parts.image, parts.own_code, Path(folder), extra) as link:
+            yield link, f"a virtual machine with Linux {parts.image.kernel_version}"
+
+
+@dataclass(frozen=True)
+class MachineParts:
+    """What a machine is started from."""
+
+    emulator: tools.Emulator
+    image: Image
+    own_code: bytes
+
+
+async def machine_parts(shape: Shape, progress: Progress) -> MachineParts:
+    """
+    Find or build them.
+
+    Raises:
+        UsageError: something is missing on this host; the hint has the command that installs it.
+    """
     missing = tools.why_no_machine(build_needed=built_image() is None)
     if missing:
         raise UsageError("the lab cannot run here", hint=missing)
@@ -94,11 +118,8 @@ async def _agent(shape: Shape, progress: Progress) -> AsyncIterator[tuple[Link, 
     emulator = tools.emulator()
     if shape.method == "sriov" and not emulator.has_igb:
         emulator = await emulator_with_igb(progress)
-    own = await asyncio.to_thread(own_file_system, Path(railwright.__file__).parent)
-    progress.emit(Note(f"booting the lab's machine (Linux {image.kernel_version}, emulated)"))
-    with tempfile.TemporaryDirectory(prefix="rw-lab-") as folder:
-        async with booted(emulator, image, own, Path(folder), emulator_arguments(shape)) as link:
-            yield link, f"a virtual machine with Linux {image.kernel_version}"
+    own_code = await asyncio.to_thread(own_file_system, Path(railwright.__file__).parent)
+    return MachineParts(emulator, image, own_code)
 
 
 @asynccontextmanager

@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
-import secrets
+import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from railwright.lab.rdma.tools import Emulator
 BOOT_LIMIT_S = 90.0
 """Measured: 6 to 8 s on a quiet core (2026-11-30); a busy machine takes several times that."""
 MEMORY_MIB = 768
+CONTROL = "control"
+"""Name of the socket to the agent, in the machine's folder."""
 _ANSWER_SPARE_S = 20.0
 _LONGEST_ANSWER_BYTES = 1 << 26
 _CONNECT_STEP_S = 0.05
@@ -129,7 +130,7 @@ def command(emulator: Emulator, image: Image, own: Path, folder: Path, extra: tu
         *("-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", "1", "-m", str(MEMORY_MIB)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{folder}/console"),
-        *("-device", "virtio-serial-pci", "-chardev", f"socket,id=c0,path={folder}/control,server=on,wait=off"),
+        *("-device", "virtio-serial-pci", "-chardev", f"socket,id=c0,path={folder}/{CONTROL},server=on,wait=off"),
         *("-device", f"virtserialport,chardev=c0,name={PORT_NAME}"),
         *("-kernel", str(image.kernel), "-initrd", str(own)),
         *("-append", "console=ttyS0 quiet panic=-1 mitigations=off"),
@@ -137,38 +138,48 @@ def command(emulator: Emulator, image: Image, own: Path, folder: Path, extra: tu
     ]
 
 
-@asynccontextmanager
-async def booted(
+async def start(
     emulator: Emulator, image: Image, own_code: bytes, folder: Path, extra: tuple[str, ...] = ()
-) -> AsyncIterator[Link]:
+) -> asyncio.subprocess.Process:
     """
-    Boot the machine for the length of a block.
+    Start the machine in a session of its own; it goes on until its process is ended.
 
     Args:
         own_code: a second file system, see `image.own_file_system`.
         folder: for its console and sockets; must be empty, and short (a socket's path has 107 characters).
     """
-    initrd = folder / f"initrd-{secrets.token_hex(4)}"
-    with initrd.open("wb") as out:
-        out.write(image.file_system.read_bytes())
-        out.write(own_code)
-    with (folder / "emulator.log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
+    initrd = folder / "initrd"
+    await asyncio.to_thread(_write_both, initrd, image.file_system, own_code)
+    with await asyncio.to_thread((folder / "emulator.log").open, "wb") as log:
+        return await asyncio.create_subprocess_exec(
             *command(emulator, image, initrd, folder, extra),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
+
+
+def _write_both(initrd: Path, first: Path, second: bytes) -> None:
+    with initrd.open("wb") as out, first.open("rb") as source:
+        shutil.copyfileobj(source, out)
+        out.write(second)
+
+
+@asynccontextmanager
+async def booted(
+    emulator: Emulator, image: Image, own_code: bytes, folder: Path, extra: tuple[str, ...] = ()
+) -> AsyncIterator[Link]:
+    """Boot the machine for the length of a block; see `start`. Raises ClusterUnreachable."""
+    process = await start(emulator, image, own_code, folder, extra)
     try:
-        link = await connected(folder / "control", process)
+        link = await connected(folder / CONTROL, process)
         try:
             await link.greeting(BOOT_LIMIT_S)
             yield link
         finally:
             await link.close()
     finally:
-        initrd.unlink(missing_ok=True)
         if process.returncode is None:
             process.kill()
         await process.wait()
@@ -187,8 +198,3 @@ async def connected(control: Path, process: asyncio.subprocess.Process | None = 
     log = control.parent / "emulator.log"
     words = log.read_text(errors="replace").strip()[-300:] if log.exists() else ""
     raise ClusterUnreachable(f"the lab's machine did not start: {words or 'no word from the emulator'}")
-
-
-def environment() -> dict[str, str]:
-    """Give the environment for a program of ours on the host."""
-    return dict(os.environ)

@@ -10,6 +10,7 @@ Requests run at the same time, each in a process of its own; "end" kills one. Ev
 """
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -22,7 +23,9 @@ from typing import Any
 
 from railwright.dataplane import evidence, run
 from railwright.dataplane.bounded import end_with_parent, run_bounded
+from railwright.dataplane.problems import HalfFailed
 from railwright.dataplane.verbs import engine
+from railwright.dataplane.verbs.library import Library
 from railwright.dataplane.wire import read_request, reply_text
 from railwright.lab.rdma.guest.place import enter
 
@@ -141,6 +144,10 @@ def _shell(text: str, limit_s: float) -> dict[str, Any]:
 
 def main() -> None:
     """Serve the serial port of that name, or standard input and output where there is none."""
+    with contextlib.suppress(HalfFailed):
+        Library()
+    # Halves are forks: what is loaded here is not loaded there, and memory that is not touched is not copied.
+    gc.freeze()
     for port in Path("/sys/class/virtio-ports").glob("*/name"):
         if port.read_text().strip() == PORT_NAME:
             descriptor = os.open(f"/dev/{port.parent.name}", os.O_RDWR)

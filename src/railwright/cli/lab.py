@@ -1,0 +1,117 @@
+"""`railwright lab`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from railwright import api
+from railwright.cli.edge import run, show
+from railwright.cli.keep import check_folder, keep_run
+from railwright.cli.options import Common
+from railwright.cli.progress import progress
+from railwright.cli.streams import write_result
+from railwright.lab.rdma.faults import FAULTS
+from railwright.lab.rdma.lab import lab as open_lab
+from railwright.lab.rdma.standing import down, run_in, status, up
+from railwright.lab.rdma.topology import Shape
+
+_NOT_REAL = ("NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC", "GPUs", "Kubernetes")
+_EFFORT = api.Effort(
+    duration_s=0.5, sizes_bytes=(65536,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=16, iterations=10
+)
+"""Little, because an emulated processor moves 20 MiB/s."""
+
+
+def lab(
+    what: Literal["run", "up", "down", "shell", "status", "fabric"] = "run",
+    command: str | None = None,
+    *,
+    method: Literal["shared", "host-device", "sriov"] = "shared",
+    nodes: int = 2,
+    rails: int | None = None,
+    fault: str | None = None,
+    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
+    full: bool = False,
+    to: Path | None = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
+
+    The same schedule, witnesses and verdicts as on a cluster. On a Linux host that has rdma_rxe loaded no virtual
+    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator.
+
+    Args:
+        what: run (the default) verifies and ends; up leaves a lab for you to play in; shell runs a command in it;
+            status and down are what they say; fabric is InfiniBand.
+        command: for shell: what to run, as one argument; without it, lines are read from standard input.
+        method: how pods get their RDMA device: a macvlan child, a moved netdev, or a VF of an emulated NIC.
+        nodes: how many nodes, of one pod each.
+        rails: how many rails; default 2, and 1 for sriov.
+        fault: break something real: loss, mtu, gid, gid-index, memlock, netns, link-down, peer-killed, corruption,
+            one-direction, swapped-rails, slow-node; for fabric: pkey.
+        families: only these families of probes (engine, perftest, latency, cm, sweep).
+        full: every family, not only those that prove most.
+        to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
+        common: output; --cluster is not used.
+    """
+    shape = Shape(method, nodes, rails if rails is not None else (1 if method == "sriov" else 2))
+
+    async def action() -> int:
+        match what:
+            case "run":
+                return await _verify(shape, fault or "", _options(families, full=full), to, common)
+            case "up":
+                write_result(await up(shape, progress(quiet=common.quiet), fault or ""))
+            case "down":
+                write_result(await down())
+            case "status":
+                write_result(await status())
+            case "shell":
+                return await _shell(command)
+            case "fabric":
+                from railwright.cli.lab_fabric import fabric
+
+                return await fabric(nodes if nodes > 2 else 8, fault or "", common)
+        return 0
+
+    return run(action, common)
+
+
+def _options(families: list[str] | None, *, full: bool) -> api.Options:
+    names = tuple(part for value in families or () for part in value.split(",") if part)
+    return api.Options(families=api.known_families(names), quick=not full and not names, effort=_EFFORT)
+
+
+async def _verify(shape: Shape, fault: str, options: api.Options, to: Path | None, common: Common) -> int:
+    if fault and fault not in FAULTS:
+        raise api.UsageError(f"no fault {fault!r} in the lab", hint=f"one of: {', '.join(FAULTS)}")
+    check_folder(to)
+    shown = progress(quiet=common.quiet)
+    async with open_lab(shape, shown, fault) as opened:
+        record = await api.verify_endpoints(
+            opened.endpoints,
+            api.machine_clock(),
+            method=shape.method,
+            bed=f"the lab: {opened.where}" + (f", broken on purpose: {fault}" if fault else ""),
+            not_real=_NOT_REAL,
+            options=options,
+            progress=shown,
+        )
+    if to is not None:
+        keep_run(to, record)
+        if not common.quiet:
+            sys.stderr.write(f"kept in {to}: open {to / 'report.html'}\n")
+    return show(api.verify_document(record), common)
+
+
+async def _shell(command: str | None) -> int:
+    lines = [command] if command is not None else sys.stdin
+    code = 0
+    for line in lines:
+        done = await run_in(line)
+        write_result(done.out)
+        sys.stderr.write(done.err)
+        code = done.exit_code if done.exit_code is not None else 4
+    return code

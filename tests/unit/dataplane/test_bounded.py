@@ -1,0 +1,81 @@
+"""A half cannot outlive its limit, and one that dies is an answer too."""
+
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from railwright.dataplane import bounded
+from railwright.dataplane.bounded import run_bounded
+from railwright.dataplane.model import EvidenceRequest, Reply, Request
+
+
+def _children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def _half(monkeypatch: pytest.MonkeyPatch, what: object) -> None:
+    monkeypatch.setattr(bounded, "run_half", what)
+
+
+def test_a_half_that_hangs_is_ended_with_what_it_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def hang(_: Request) -> Reply:
+        grandchild = os.fork()
+        if grandchild == 0:
+            time.sleep(60)
+            os._exit(0)
+        (tmp_path / "grandchild").write_text(str(grandchild))
+        time.sleep(60)
+        raise AssertionError
+
+    _half(monkeypatch, hang)
+    reply = run_bounded(EvidenceRequest(), 0.3)
+    assert reply.problem is not None
+    assert reply.problem.code == "timed-out"
+    assert not _children()
+    state = Path(f"/proc/{(tmp_path / 'grandchild').read_text()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_a_half_that_is_killed_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(_: Request) -> Reply:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    _half(monkeypatch, die)
+    reply = run_bounded(EvidenceRequest(), 5.0)
+    assert reply.problem is not None
+    assert (reply.problem.code, "signal 9" in reply.problem.message) == ("died", True)
+
+
+def test_a_place_that_cannot_be_entered_is_an_answer() -> None:
+    def refuse() -> None:
+        raise PermissionError(1, "no")
+
+    reply = run_bounded(EvidenceRequest(), 5.0, refuse)
+    assert reply.problem is not None
+    assert reply.problem.code == "not-permitted"
+
+
+def test_a_reply_larger_than_a_pipe_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    _half(monkeypatch, lambda _: Reply("evidence", raw="x" * 1_000_000))
+    assert len(run_bounded(EvidenceRequest(), 5.0).raw) == 1_000_000
+
+
+def test_a_bug_in_a_half_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("railwright.dataplane.evidence.read_ports", lambda: 1 / 0)
+    reply = run_bounded(EvidenceRequest(), 5.0)
+    assert reply.problem is not None
+    assert (reply.problem.code, "ZeroDivisionError" in reply.problem.message) == ("unexpected", True)
+
+
+def test_a_half_holds_no_socket_of_ours_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = socket.socketpair()
+    _half(monkeypatch, lambda _: Reply("evidence"))
+    run_bounded(EvidenceRequest(), 5.0)
+    theirs.close()
+    assert ours.recv(1) == b""
+    ours.close()
