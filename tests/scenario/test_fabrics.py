@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from support.others import NIC, now_is, plugin_pools, store, with_pool
+from support.others import NIC, change, now_is, plugin_pools, store, with_pool
 from support.scenarios import Heard, Yes, applied, open_for, rails
 from support.traces import differences, seen_objects
 
@@ -249,3 +249,29 @@ async def test_a_second_fabric_lists_and_asks_for_every_node_whose_driver_is_loa
     (question,) = [item for item in asked.questions if any("anew" in line for line in item.details)]
     assert set(question.nodes) == {"worker-0", "worker-1"}
     assert "NicClusterPolicy nic-cluster-policy changes in spec.nodeAffinity" in question.details[0]
+
+
+async def test_removing_one_gives_plain_fields_back_that_only_it_took():
+    """Of somebody's ClusterPolicy east takes gdrcopy, and west takes nothing: without east it is as it was."""
+    world = await open_for("roce", world="adopt")
+    policy = next(ref for ref in store(world).objects if ref.kind == kinds.CLUSTER_POLICY)
+    change(world, policy, {"spec": {"gdrcopy": {"enabled": False}}}, who="team-a")
+    await world.clock.sleep(SETTLE_S)
+    before = now_is(world, policy)["spec"]
+    east_ports, west_ports = (
+        ("enp24s0np0", "enp58s0np0"),
+        ("enp202s0np0", "enp218s0np0"),
+    )
+    east_text = a_fabric("east", east_ports, more="  driver: {gdrcopy: true}\n")
+    west_text = a_fabric("west", west_ports, more="  driver: {gdrcopy: false}\n")
+    record = await api.apply(world, api.parse_intents(east_text), approval=AnyYes(), take_over=True)
+    assert record.exit_code == 0
+    assert now_is(world, policy)["spec"]["gdrcopy"] == {"enabled": True}
+    assert (await applied(world, api.parse_intents(west_text))).exit_code == 0
+    await without(world, "east")
+    assert now_is(world, policy)["spec"] == before
+
+
+class AnyYes:
+    def approve(self, question):
+        return True

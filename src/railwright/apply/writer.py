@@ -6,7 +6,7 @@ old values went into the ledger. What moved meanwhile is read and compared again
 left alone unless the person said otherwise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railwright.apply.means import Means
 from railwright.apply.model import LedgerEntry, StageChanges, Write
@@ -15,6 +15,7 @@ from railwright.apply.retry import retried
 from railwright.changes.compare import compare
 from railwright.changes.model import Action, Change, FieldChange, FieldPath
 from railwright.changes.taken import taken_fields
+from railwright.changes.tree import merge_patch, put, thaw
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed, NotFound, ObjectRefused, WriteConflict
 from railwright.core.objects import KubeObject, Ref, dig
@@ -72,6 +73,9 @@ class Writer:
             live = await self._read(change.ref)
             current = self._compared_again(change, live)
             try:
+                if current.given_back and live is not None:
+                    live = await self._give_back(current, live)
+                    current = self._compared_again(current, live)
                 written = await self._write_once(current, live)
                 return self._with_receipt(written, live) if attempt > 1 else written
             except WriteConflict as error:
@@ -89,6 +93,21 @@ class Writer:
             return written
         generation = int(dig(live, "metadata", "generation", default=0))
         return Written(receipt=Receipt(_version(live), generation, self._clock.now(), changed=True))
+
+    async def _give_back(self, change: Change, live: KubeObject) -> KubeObject:
+        """Put the value of before into fields that we want no more; then they are not ours, and the write leaves them."""
+        target, wanted = thaw(live), {item.path: item.new for item in change.fields}
+        for path in change.given_back:
+            put(target, path, wanted[path])
+        patch = merge_patch(live, target)
+        patch["metadata"] = {**patch.get("metadata", {}), "resourceVersion": _version(live)}
+        written = await retried(lambda: self._cluster.patch(change.ref, patch), self._clock)
+        self._progress.emit(Wrote(self._stage.stage, change.ref, "restore"))
+        entry = self._ledger.ledger.entries.get(change.ref)
+        if entry is not None:
+            left = tuple(item for item in entry.fields if item.path not in change.given_back)
+            await self._ledger.replace_entry(replace(entry, fields=left))
+        return written
 
     async def _read(self, ref: Ref) -> KubeObject | None:
         try:

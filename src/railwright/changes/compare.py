@@ -138,7 +138,8 @@ def _present(item: Manifest, wish: _Wish, live: _Live, *, known: bool) -> Change
             fields.append(FieldChange(path, seen, value, live.owners.of(path)))
     kept = _kept_strings(desired, wanted, live, item.ref)
     fields += [field for string in kept for field in string.fields]
-    fields += _given_up(desired, wanted, live, {string.path[:-1] for string in kept})
+    given_up = _given_up(desired, wanted, live, {string.path[:-1] for string in kept})
+    fields += given_up
     wanted = leaves(desired, shapes)
     complete = all(live.owners.we_own(path) for path in wanted)
     surplus = any(path not in wanted and not _covers(path, wanted) for path in live.owners.ours)
@@ -146,7 +147,8 @@ def _present(item: Manifest, wish: _Wish, live: _Live, *, known: bool) -> Change
     if not fields and complete and not surplus:
         action = Action.UNCHANGED
     embedded = (*wish.embedded, *((".".join(string.path), string.name) for string in kept))
-    change = Change(item.ref, action, desired, tuple(fields), node=item.node, embedded=embedded)
+    back = tuple(field.path for field in given_up if field.new is not MISSING)
+    change = Change(item.ref, action, desired, tuple(fields), node=item.node, embedded=embedded, given_back=back)
     return replace(change, live_version=str(live.obj["metadata"].get("resourceVersion", "")))
 
 
@@ -233,6 +235,8 @@ def _given_up(
     """
     Find fields that we own and no longer set: the write removes them, unless another manager owns them too.
 
+    What we took from others gets its value of before, if it still holds ours.
+
     Args:
         kept: sections in which a string with entries of others stays: it is of no use without what is beside it.
     """
@@ -246,8 +250,14 @@ def _given_up(
         if any(path[: len(section)] == section for section in kept):
             put(desired, path, current)
         else:
-            fields.append(FieldChange(path, current, MISSING, ""))
+            fields.append(FieldChange(path, current, _value_of_before(path, current, live), ""))
     return fields
+
+
+def _value_of_before(path: FieldPath, current: Any, live: _Live) -> Any:
+    """Give what a field held before we took it; MISSING when it was not there, or when somebody has changed it since."""
+    taken = next((item for item in live.taken or () if item.path == path), None)
+    return taken.previous if taken is not None and same(path, current, taken.ours) else MISSING
 
 
 def _without_ours(path: FieldPath, name: str, current: Any, live: _Live) -> tuple[str, list[FieldChange]] | None:

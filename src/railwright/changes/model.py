@@ -74,6 +74,8 @@ class Change:
         live_version: resourceVersion that was compared with; "" when the object is not there.
         node: for labels of one node.
         left: clean only: fields that no longer hold our value, and stay.
+        given_back: fields that we took and want no more, and that get their value of before back: a write that only
+            leaves them out would remove them.
     """
 
     ref: Ref
@@ -84,6 +86,7 @@ class Change:
     node: NodeName | None = None
     left: tuple[FieldChange, ...] = ()
     embedded: tuple[tuple[str, str], ...] = ()
+    given_back: tuple[FieldPath, ...] = ()
 
     @property
     def conflicts(self) -> tuple[FieldChange, ...]:
