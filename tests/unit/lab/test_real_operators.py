@@ -46,12 +46,18 @@ def test_a_made_up_host_shows_its_ports_and_gpus_as_the_kernel_would(tmp_path: P
 @pytest.mark.parametrize(
     ("image", "name", "version"),
     [
-        ("Red Hat Enterprise Linux CoreOS 9.6.20251106-0", "rhel", "9.6"),
+        ("Red Hat Enterprise Linux CoreOS 9.6.20251106-0 (Plow)", "rhel", "9.6"),
         ("Ubuntu 24.04.1 LTS", "ubuntu", "24.04"),
     ],
 )
 def test_os_release_is_spelt_from_what_the_node_says(image: str, name: str, version: str) -> None:
     assert f'ID="{name}"\nVERSION_ID="{version}"\n' in os_release(image)
+
+
+def test_coreos_names_its_build() -> None:
+    """The field that NFD of OpenShift makes a label of, which a gate waits for."""
+    assert 'OSTREE_VERSION="9.6.20251106-0"\n' in os_release("Red Hat Enterprise Linux CoreOS 9.6.20251106-0 (Plow)")
+    assert "OSTREE_VERSION" not in os_release("Ubuntu 24.04.1 LTS")
 
 
 def test_kwok_is_told_which_nodes_are_its_own() -> None:

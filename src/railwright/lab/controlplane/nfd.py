@@ -3,7 +3,8 @@ The real NFD on a control plane: its master and garbage collector, and a worker 
 
 The master and the collector run while their Deployments are available, a node's worker looks once when its pod is ready:
 whoever plays NFD's operator and kubelets decides. The worker is the real one, linked to see a host's files beneath its
-working folder; what it reads from the kernel itself (version, processor) is this machine's.
+working folder; what it reads from the kernel itself (version, processor) is this machine's. What OpenShift's own NFD
+adds to upstream's is a rule here, evaluated by the real master.
 
 Measured: flags, with NFD 0.18.3 and kube-apiserver 1.36.3, 2026-11.
 """
@@ -37,9 +38,20 @@ NODE_FEATURE = Kind("nfd.k8s-sigs.io/v1alpha1", "NodeFeature")
 _CONTROLLERS = ("nfd-master", "nfd-gc")
 
 
+NODE_FEATURE_RULE = Kind("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule")
+OPENSHIFT_RULE = "lab-openshift-os-release"
+"""
+Plays what OpenShift's own NFD adds to upstream's: labels of more fields of os-release.
+
+Source: openshift/node-feature-discovery e43aa39b, source/system/system.go:38-40.
+"""
+_OPENSHIFT_FIELDS = ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")
+_LABELS = (
+    "{{ range .system.osrelease }}feature.node.kubernetes.io/system-os_release.{{ .Name }}={{ .Value }}\n{{ end }}"
+)
 _WORKER = "nfd-worker"
-_VERSION = re.compile(r"\d+\.\d+")
-_GPU = {"class": "0x030200", "vendor": "0x10de", "device": "0x2335", "sriov_totalvfs": "0"}
+_VERSION = re.compile(r"(\d+\.\d+)\S*")
+_GPU = {"class": "0x030200", "vendor": "0x10de", "device": "0x2335"}
 
 
 @dataclass
@@ -113,6 +125,8 @@ class _Follower:
             await stop([running.pop(name)])
         for name in available - set(running):
             running[name] = await self._start(name, ref_of(found[name]).namespace)
+            if name == "nfd-master":
+                await self._add_openshift_rule(ref_of(found[name]).namespace)
         for each in running.values():
             must_run(each)
         return ref_of(found["nfd-master"]).namespace if "nfd-master" in running else ""
@@ -123,12 +137,39 @@ class _Follower:
         arguments = [f"-kubeconfig={self.plane.kubeconfig}", f"-port={free_ports(1)[0]}"]
         if name == "nfd-master":
             arguments.append(f"-config={configuration}")
+        # The master ends when the node that it is told to run on is not there.
+        nodes = sorted(ref_of(node).name for node in await self._list(NODE))
         return await start(
             name,
             [str(self.programs / name), *arguments],
             self.work,
-            environment={"KUBERNETES_NAMESPACE": namespace, "NODE_NAME": "lab"},
+            environment={"KUBERNETES_NAMESPACE": namespace, "NODE_NAME": nodes[0]},
         )
+
+    async def _add_openshift_rule(self, namespace: str) -> None:
+        """Have the master evaluate, from features that the workers found, what OpenShift's own writes by itself."""
+        rules = [
+            {
+                "name": field_name,
+                "labelsTemplate": _LABELS,
+                "matchFeatures": [
+                    {"feature": "system.osrelease", "matchExpressions": {field_name: {"op": "Exists"}}},
+                ],
+            }
+            for field_name in _OPENSHIFT_FIELDS
+        ]
+        rule = {
+            "apiVersion": NODE_FEATURE_RULE.api_version,
+            "kind": NODE_FEATURE_RULE.kind,
+            "metadata": {"name": OPENSHIFT_RULE, "namespace": namespace},
+            "spec": {"rules": rules},
+        }
+        try:
+            await self.client.create(rule, ref_of(rule))
+        except Answered as answer:
+            if answer.status_code != 409:
+                message = f"{ref_of(rule)}: {answer}"
+                raise ClusterUnreachable(message) from answer
 
     async def _look_at_nodes(self, namespace: str) -> None:
         instances = [obj for obj in await self._list(NODE_FEATURE_DISCOVERY) if ref_of(obj).namespace == namespace]
@@ -200,12 +241,16 @@ def os_release(os_image: str) -> str:
     """
     Spell the os-release of a node's system.
 
-    Sample: "Red Hat Enterprise Linux CoreOS 9.6.20251103-0" has ID="rhel" and VERSION_ID="9.6".
+    Sample: "Red Hat Enterprise Linux CoreOS 9.6.20251103-0 (Plow)" has ID="rhel", VERSION_ID="9.6" and more of its own.
     """
     found = _VERSION.search(os_image)
-    version = found[0] if found else ""
-    name = "rhel" if "CoreOS" in os_image else os_image.partition(" ")[0].lower()
-    return f'NAME="{os_image}"\nID="{name}"\nVERSION_ID="{version}"\n'
+    build, version = (found[0], found[1]) if found else ("", "")
+    is_coreos = "CoreOS" in os_image
+    name = "rhel" if is_coreos else os_image.partition(" ")[0].lower()
+    lines = {"NAME": os_image, "ID": name, "VERSION_ID": version}
+    if is_coreos:
+        lines |= {"OSTREE_VERSION": build, "RHEL_VERSION": version}
+    return "".join(f'{key}="{value}"\n' for key, value in lines.items())
 
 
 def _is_ready(pod: KubeObject) -> bool:

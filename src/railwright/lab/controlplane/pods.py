@@ -30,7 +30,8 @@ WORKLOAD_CONTROLLERS = (
     "node-lifecycle-controller",
 )
 """Of kube-controller-manager: who makes the pods that are scheduled, and takes the taint off a node that is ready."""
-_MANAGED = ("kwok.x-k8s.io/node", "fake")
+KWOK_MARK = {"kwok.x-k8s.io/node": "fake"}
+"""The annotation of nodes on which KWOK runs the pods."""
 _LEASE_S = 40
 """KWOK renews the lease of its nodes; without one a node is taken for gone."""
 _STAGES = (
@@ -44,7 +45,7 @@ _STAGES = (
 def kwok_node(name: NodeName) -> KubeObject:
     """Make a worker on which KWOK runs the pods."""
     node = node_object(name)
-    return {**node, "metadata": {**node["metadata"], "annotations": dict([_MANAGED])}}
+    return {**node, "metadata": {**node["metadata"], "annotations": dict(KWOK_MARK)}}
 
 
 @asynccontextmanager
@@ -69,7 +70,7 @@ async def running_kwok(programs: Path, plane: Plane) -> AsyncIterator[Started]:
         arguments = [
             f"--kubeconfig={plane.kubeconfig}",
             "--manage-all-nodes=false",
-            f"--manage-nodes-with-annotation-selector={'='.join(_MANAGED)}",
+            *(f"--manage-nodes-with-annotation-selector={key}={value}" for key, value in KWOK_MARK.items()),
             f"--node-lease-duration-seconds={_LEASE_S}",
             *(f"--config={programs / 'kustomize' / 'stage' / stage}" for stage in _STAGES),
         ]
