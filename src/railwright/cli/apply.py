@@ -19,6 +19,7 @@ def apply(
     dry_run: bool = False,
     yes: Annotated[bool, Parameter(name=["--yes", "-y"])] = False,
     take_over: bool = False,
+    skip_verify: bool = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Do it: stage by stage, each with a gate; interrupt it and run it again whenever you like.
@@ -31,6 +32,7 @@ def apply(
         dry_run: let the API server check every object; nothing is stored.
         yes: consent to every risk; without a terminal and without it, a risk is refused (exit 7).
         take_over: consent to overwriting fields that somebody else owns.
+        skip_verify: don't end with verify --quick, which holds GPUs and rails that nobody uses for some minutes.
         common: cluster and output.
     """
 
@@ -44,6 +46,7 @@ def apply(
                 until=api.StageName(until) if until else None,
                 dry_run=dry_run,
                 take_over=take_over,
+                verify=not skip_verify,
                 progress=progress(quiet=common.quiet),
             )
             return show(api.apply_document(record), common)

@@ -22,17 +22,17 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
 def verify(
     *,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
-    quick: Annotated[bool, Parameter(negative="")] = False,
+    quick: bool = False,
     budget: str | None = None,
     nodes: Annotated[list[str] | None, Parameter(name=["--nodes", "--node"])] = None,
     rails: Annotated[list[str] | None, Parameter(name=["--rails", "--rail"])] = None,
     families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
-    cross_rail: Annotated[bool, Parameter(negative="")] = False,
-    include_busy: Annotated[bool, Parameter(negative="")] = False,
+    cross_rail: bool = False,
+    include_busy: bool = False,
     image: str | None = None,
     baseline: Path | None = None,
     to: Path | None = None,
-    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"])] = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Prove it: every node, every rail, host and GPU memory, with evidence; or say what is not so, and where.

@@ -22,6 +22,7 @@ from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.prepare import prepare, prepare_from
+from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.undo_order import undo_steps
@@ -33,7 +34,6 @@ from railwright.ports.approval import Approval
 from railwright.ports.progress import Note, Progress, StageEnded, StageStarted
 from railwright.ports.world import World
 
-VERIFY_MISSING = "verify is not built yet"
 UNWANTED = StageName("no-longer-wanted")
 _QUICK_S = 5.0
 """Facts are still fresh after a stage that wrote nothing and took no longer than this."""
@@ -50,6 +50,7 @@ class _Job:
     approval: Approval
     dry_run: bool
     take_over: bool
+    prove: bool
     store: LedgerStore
     records: list[StageRecord] = field(default_factory=list)
     refusals: tuple[Refusal, ...] = ()
@@ -70,9 +71,13 @@ async def apply_fabrics(
     until: StageName | None = None,
     dry_run: bool = False,
     take_over: bool = False,
+    prove: bool = False,
 ) -> ApplyRecord:
     """
     Carry fabrics out, stage by stage; run it again and it goes on where it stopped.
+
+    Args:
+        prove: end with a quick verify, as the stage `verified`.
 
     A task that is cancelled gives its record all the same, marked as interrupted: what was done is in the ledger.
 
@@ -89,7 +94,7 @@ async def apply_fabrics(
     if until is not None and until not in {stage.name for stage in plan.stages}:
         raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(s.name for s in plan.stages))
     store = LedgerStore(world.cluster, world.clock)
-    job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, store)
+    job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, prove, store)
     interrupted = False
     try:
         await _carry_out(job, prepared, until)
@@ -170,9 +175,14 @@ async def _note(job: _Job, run: Run, record: StageRecord, plan: Plan) -> None:
     """Keep how a run ended: in the record, for who watches, and in the ledger."""
     job.records.append(record)
     job.progress.emit(StageEnded(run.stage, run.batch_name, record.verdict, record.reason, record.elapsed_s))
-    if not job.dry_run and run.stage != VERIFIED:
+    if not job.dry_run and (run.stage != VERIFIED or _was_proven(record)):
         note = StageNote(run.stage, record.verdict, record.reason, record.ended_at)
         await job.store.note_stage(tuple(fabric.name for fabric in plan.fabrics), note)
+
+
+def _was_proven(record: StageRecord) -> bool:
+    """Whether verify was run, and not only shown as it stood or left out."""
+    return record.verdict is not Verdict.SKIP and record.started_at != record.ended_at
 
 
 async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
@@ -213,6 +223,8 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
 async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     """Ask, then write and wait."""
     stage = prepared.plan.stage(run.stage)
+    if run.stage == VERIFIED:
+        return await _prove(job, run, prepared)
     changes = stage_changes(run, prepared, dry_run=job.dry_run, take_over=job.take_over)
     if not job.dry_run:
         _ask(job, run, changes, prepared)
@@ -225,6 +237,21 @@ async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     return await apply_stage(
         changes, world.cluster, world.node, world.clock, job.progress, ledger=job.store, script=node_script()
     )
+
+
+async def _prove(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
+    """Verify what was applied; when nothing was written, what was verified before stands."""
+    names = tuple(intent.name for intent in job.intents)
+    earlier = kept(prepared, names)
+    if earlier is not None and not any(record.writes for record in job.records):
+        return as_kept(earlier, to_stamp(job.world.clock.now()))
+    stage = prepared.plan.stage(run.stage)
+    job.progress.emit(
+        StageStarted(run.stage, run.number, run.total, "", prepared.plan.admitted, stage.risk.value, stage.expected_s)
+    )
+    # Labels of the last batch are newer than the facts of its turn.
+    seen = await prepare(job.world, job.intents, job.catalog, job.progress)
+    return await prove(job.world, seen, names, job.catalog, job.progress, job.store)
 
 
 def _ask(job: _Job, run: Run, changes: StageChanges, prepared: Prepared) -> None:
@@ -260,8 +287,8 @@ def _stopped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
 def _skipped(job: _Job, run: Run, plan: Plan) -> StageRecord | None:
     """Give the record of a run that has nothing to do; None when it has."""
     stage = plan.stage(run.stage)
-    if run.stage == VERIFIED:
-        reason = VERIFY_MISSING
+    if run.stage == VERIFIED and (job.dry_run or not job.prove):
+        reason = NOT_ASKED
     elif not stage.applies:
         reason = stage.skip_reason
     elif run.batch is not None and not set(run.batch.nodes) & set(plan.admitted):

@@ -1,5 +1,7 @@
 """Where each stage stands, from the cluster: judged now, without waiting and without writing."""
 
+from dataclasses import replace
+
 from railwright.apply.model import ObjectState
 from railwright.apply.observe import Judged, Observer
 from railwright.catalog.model import Catalog
@@ -11,10 +13,10 @@ from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.intent.model import Intent
-from railwright.pipeline.apply import VERIFY_MISSING
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
+from railwright.pipeline.prove import NOT_YET, kept
 from railwright.plan.model import VERIFIED, Expectation, StagePlan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -73,7 +75,7 @@ def _not_admitted(prepared: Prepared) -> tuple[tuple[NodeName, str], ...]:
 
 async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageStatus:
     if stage.name == VERIFIED:
-        return StageStatus(stage.name, Verdict.SKIP, VERIFY_MISSING)
+        return _verified(stage, prepared)
     if not stage.applies:
         return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
     since = _since(stage, prepared)
@@ -96,7 +98,24 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
     # What was never written, as labels of nodes that apply has not come to, has not drifted: it is still to be done.
     written = tuple(item for item in items if item.ref in prepared.ledger.entries)
     differing: _Drift = tuple((ref, fields) for ref, fields in drift(written, live.objects).items())
-    return _verdict(stage, judged, since, differing)
+    found = _verdict(stage, judged, since, differing)
+    unjudged = _refused_though_admitted(prepared) if stage.per_batch and found.verdict is Verdict.PASS else ""
+    return replace(found, verdict=Verdict.UNKNOWN, reason=unjudged) if unjudged else found
+
+
+def _refused_though_admitted(prepared: Prepared) -> str:
+    """Name nodes that carry the label and would be refused today: of them nothing is expected, so nothing was judged."""
+    bad = [node for node in prepared.plan.nodes if node.was_admitted and node.refused]
+    named = ", ".join(f"{node.node} ({node.reason})" for node in bad)
+    return f"not judged: {named} {'is' if len(bad) == 1 else 'are'} admitted, and would be refused today" if bad else ""
+
+
+def _verified(stage: StagePlan, prepared: Prepared) -> StageStatus:
+    """Show what was measured last, with its date: nothing is measured now."""
+    note = kept(prepared, tuple(intent.name for intent in prepared.intents))
+    if note is None:
+        return StageStatus(stage.name, Verdict.SKIP, NOT_YET)
+    return StageStatus(stage.name, note.verdict, note.reason, since=note.ended_at)
 
 
 def _expectations(stage: StagePlan, prepared: Prepared) -> tuple[Expectation, ...]:

@@ -54,6 +54,8 @@ class VerifierPods:
     rails: tuple[Rail, ...]
     gpus: Mapping[tuple[NodeName, RailName], PciAddress]
     progress: Progress
+    shared: LedgerStore | None = None
+    """The open ledger of an apply that this run is a part of; None: the run opens its own."""
     endpoints: list[PodEndpoint] = field(default_factory=list)
     absent: dict[NodeName, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -72,7 +74,7 @@ class VerifierPods:
             Refused: the namespace's Pod Security, or a webhook, does not admit such pods.
         """
         await self.remove(everything=True)
-        store = LedgerStore(self.world.cluster, self.world.clock)
+        store = self._store()
         writer = Writer(self._changes(), self._means(store))
         try:
             for obj in access_of(self.run):
@@ -80,7 +82,7 @@ class VerifierPods:
             for number, verifier in enumerate(self.verifiers):
                 await self._write_pod(writer, number, verifier)
         finally:
-            await store.close()
+            await self._close(store)
         await self._wait()
 
     async def _write_pod(self, writer: Writer, number: int, verifier: Verifier) -> None:
@@ -101,8 +103,8 @@ class VerifierPods:
 
         What does not go is said, and stays in the ledger for the next run and for clean.
         """
-        store = LedgerStore(self.world.cluster, self.world.clock)
-        ledger = await store.load()
+        store = self._store()
+        ledger = store.ledger if store is self.shared else await store.load()
         entries = [
             entry
             for entry in ledger.entries.values()
@@ -115,6 +117,13 @@ class VerifierPods:
                 results = await undo_step(group, self._means(store), self.stage, limit_s=REMOVAL_LIMIT_S)
                 self.problems += [f"{item.ref}: {item.reason}" for item in results if item.verdict is Verdict.FAIL]
         finally:
+            await self._close(store)
+
+    def _store(self) -> LedgerStore:
+        return self.shared or LedgerStore(self.world.cluster, self.world.clock)
+
+    async def _close(self, store: LedgerStore) -> None:
+        if store is not self.shared:
             await store.close()
 
     def _changes(self) -> StageChanges:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from railwright.apply.ledger import LedgerStore
 from railwright.catalog.model import Catalog
 from railwright.core.errors import ClusterError, RailwrightError, Refused, UsageError
 from railwright.core.ids import NodeName, PciAddress, RailName
@@ -101,11 +102,14 @@ async def verify_fabric(
     progress: Progress,
     approval: Approval,
     shown: Callable[[Planned], None],
+    *,
+    store: LedgerStore | None = None,
 ) -> VerifyRecord:
     """
     Verify one fabric.
 
     Args:
+        store: the open ledger of an apply that this is a part of.
         shown: is given the plan before anything starts.
 
     Raises:
@@ -114,12 +118,16 @@ async def verify_fabric(
     layout = layout_of(prepared, fabric, wish)
     usable = tuple(node for node in layout.nodes if any(seat.node == node and not seat.skip for seat in layout.seats))
     if len(usable) < _FEWEST_NODES:
-        raise Refused(_too_few(layout, usable), hint="--include-busy, or wait; status shows which nodes are admitted")
+        raise Refused(
+            _too_few(layout, usable),
+            hint="--include-busy, or wait; status shows which nodes are admitted",
+            context={"reason": "too-few-nodes"},
+        )
     layout = replace(layout, nodes=usable, seats=layout.seats)
     planned = plan_run(layout, wish.options)
     shown(planned)
     _ask(planned, usable, approval)
-    pods = _pods(world, prepared, fabric, planned, wish, catalog, progress)
+    pods = _pods(world, prepared, fabric, planned, wish, catalog, progress, store)
     try:
         await pods.start()
         record = await verify(planned, pods.endpoints, catalog, world.clock, progress, absent=pods.absent)
@@ -157,6 +165,7 @@ def _pods(
     wish: Wish,
     catalog: Catalog,
     progress: Progress,
+    store: LedgerStore | None,
 ) -> VerifierPods:
     layout = planned.layout
     rails = tuple(rail for rail in sorted(fabric.rails, key=lambda item: item.index) if rail.name in layout.rails)
@@ -179,7 +188,7 @@ def _pods(
         if free.get(node, 0):
             resources[GPU_RESOURCE] = free[node]
         verifiers.append(Verifier(node, tuple(rail.network for rail in held), resources))
-    return VerifierPods(world, run, tuple(verifiers), rails, gpus, progress)
+    return VerifierPods(world, run, tuple(verifiers), rails, gpus, progress, store)
 
 
 def _free_gpus(prepared: Prepared, wish: Wish) -> dict[NodeName, int]:

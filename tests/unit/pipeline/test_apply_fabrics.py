@@ -53,7 +53,7 @@ async def test_stages_run_once_or_for_each_batch_and_in_order(monkeypatch):
         (VERIFIED, "", Verdict.SKIP),
     ]
     assert record.exit_code == 0
-    assert record.stages[-1].reason == "verify is not built yet"
+    assert record.stages[-1].reason == "left out: not asked for"
     assert next((event.number, event.total) for event in progress.of(StageStarted)) == (1, 5)
     assert len(progress.of(StageEnded)) == 7
 
