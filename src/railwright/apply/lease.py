@@ -24,6 +24,8 @@ HOLDER_TIME_ANNOTATION = "railwright.dev/holder-seen"
 LEASE_S = 30.0
 """A holder that has not been seen for so long is gone."""
 RENEW_S = 10.0
+_MOST_CONFLICTS = 10
+"""Two runs that begin together meet once or twice; more is somebody who writes there all the time."""
 _RELEASE_LIMIT_S = 5.0
 """A claim that cannot be given up runs out by itself: not worth a longer wait."""
 
@@ -43,15 +45,23 @@ class Lease:
         Become the holder; wait for one that does not renew its claim.
 
         Raises:
-            WriteConflict: another run is at work.
+            WriteConflict: another run is at work, or the ledger's head does not hold still.
         """
         waited_since_s = self._clock.monotonic_s()
+        conflicts = 0
         while True:
             head = await self._read_head()
             other, age_s = self._other_holder(head)
             if not other or age_s >= LEASE_S:
                 if await self._write(head, self._holder):
                     return
+                conflicts += 1
+                if conflicts >= _MOST_CONFLICTS:
+                    raise WriteConflict(
+                        f"{HEAD} changed each of the {conflicts} times that it was to be claimed: something writes to it"
+                        " all the time",
+                        hint=f"oc -n {HEAD.namespace} get configmap {HEAD.name} -o yaml --show-managed-fields says who",
+                    )
             elif self._clock.monotonic_s() - waited_since_s > LEASE_S:
                 raise running_elsewhere(other)
             await self._clock.sleep(1.0)

@@ -152,6 +152,26 @@ async def test_a_lease_whose_owner_died_is_waited_out():
     assert LEASE_S <= cluster.clock.elapsed_s - started_s < 2 * LEASE_S
 
 
+async def test_a_lease_is_not_fought_for_without_end():
+    """Whatever keeps writing to the ledger's head is named instead of being raced for ever."""
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.open()
+    await store.close()
+    touched = []
+
+    def touch(verb, ref):
+        if verb == "patch" and ref == HEAD:
+            touched.append(ref)
+            head = cluster.find(HEAD)
+            cluster.put({**head, "metadata": {**head["metadata"], "labels": {"touched": str(len(touched))}}}, "other")
+
+    cluster.before_call = touch
+    with pytest.raises(WriteConflict, match="changed each of the 10 times"):
+        await (await a_store(cluster)).open()
+    assert len(touched) == 10
+
+
 async def test_a_lease_is_free_at_once_after_a_clean_end():
     cluster = FakeCluster()
     store = await a_store(cluster)
