@@ -80,6 +80,11 @@ ERRORS = {
         2,
         ["--node-timeout-s"],
     ),
+    "collect-nobody": (
+        ["collect", "--cluster", "sim:h200-roce", "--to", "ARCHIVE", "--parallel", "0"],
+        2,
+        ["--parallel"],
+    ),
     "no-archive": (["discover", "--cluster", "bundle:nowhere.tgz"], 2, ["nowhere.tgz", "cannot be read"]),
     "no-archive-at-all": (["discover", "--cluster", "bundle:kept/rails.yaml"], 2, ["nothing in it is known"]),
     "archive-without-a-name": (["discover", "--cluster", "bundle:"], 2, ["names no file"]),

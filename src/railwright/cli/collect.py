@@ -10,6 +10,7 @@ from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
+from railwright.cli.ways import Ways
 
 
 def collect(
@@ -17,7 +18,9 @@ def collect(
     to: Path,
     redact: Annotated[bool, Parameter(negative="--no-redact")] = True,
     node: list[str] | None = None,
+    parallel: int = 16,
     node_timeout_s: float = 30.0,
+    ways: Ways = Ways(),  # noqa: B008 - frozen
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Write everything that discover, plan, status and the doctor read into one file; changes nothing.
@@ -28,7 +31,9 @@ def collect(
         to: the file to write, a gzipped tar file; nothing is overwritten.
         redact: take out secrets; replace public and hardware addresses and serial numbers with pseudonyms.
         node: the inside of only these nodes; may be given several times.
+        parallel: how many nodes are read at once.
         node_timeout_s: deadline for each node, in seconds.
+        ways: how nodes are looked into.
         common: cluster and output.
     """
 
@@ -36,8 +41,14 @@ def collect(
         if not 0 < node_timeout_s < math.inf:
             message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
             raise api.UsageError(message, hint="leave it out for 30 seconds")
-        scope = api.Scope(nodes=tuple(api.NodeName(name) for name in node or ()), node_timeout_s=node_timeout_s)
-        async with await api.open_cluster(common.cluster) as world:
+        if parallel < 1:
+            raise api.UsageError(f"--parallel {parallel}: expected 1 or more", hint="leave it out for 16")
+        scope = api.Scope(
+            nodes=tuple(api.NodeName(name) for name in node or ()),
+            node_timeout_s=node_timeout_s,
+            parallel_nodes=parallel,
+        )
+        async with await api.open_cluster(common.cluster, ways.access) as world:
             manifest = await api.collect(world, to, scope, redact=redact, progress=progress(quiet=common.quiet))
         return show(api.collect_document(manifest, to), common)
 
