@@ -71,6 +71,7 @@ from railwright.report.plan import plan_document
 from railwright.report.things import files_document, images_document, workload_document
 from railwright.report.things import worlds_document as _worlds_document
 from railwright.report.verification.compare import diff_document as verify_diff_document
+from railwright.report.verification.document import findings_text as verify_findings_text
 from railwright.report.verification.document import plan_text as planned_run_text
 from railwright.report.verification.document import verify_document
 from railwright.report.verification.keep import record_files
@@ -180,6 +181,7 @@ __all__ = [
     "verify_diff_document",
     "verify_document",
     "verify_endpoints",
+    "verify_findings_text",
     "with_flags",
     "workload",
     "workload_document",

@@ -8,18 +8,16 @@ from railwright.core.errors import Refused
 from railwright.core.ids import FabricName
 from railwright.core.verdicts import Verdict, worst
 from railwright.pipeline.model import Prepared
-from railwright.pipeline.verify import Wish, verify_fabric
+from railwright.pipeline.verify import Wish, note_of, verify_fabric
 from railwright.plan.model import VERIFIED
 from railwright.ports.approval import Question
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
-from railwright.verify.model import VerifyRecord
 from railwright.verify.planned import Options, Planned
 
 NOT_ASKED = "left out: not asked for"
 NOT_YET = "never run: railwright verify"
 _WISH = Wish(Options(quick=True))
-_LONGEST_REASON = 400
 
 
 class _Yes:
@@ -51,7 +49,8 @@ async def prove(
             record = await verify_fabric(
                 world, prepared, fabric, _WISH, catalog, progress, _Yes(), _show_nothing, store=store
             )
-            answers.append((record.summary.verdict, _reason(record)))
+            note = note_of(record, started_at)
+            answers.append((note.verdict, note.reason))
         except Refused as error:
             answers.append((_of_refusal(error), error.message.replace("\n", "; ")))
     verdict = worst(answer for answer, _ in answers)
@@ -60,7 +59,7 @@ async def prove(
         VERIFIED,
         "",
         verdict,
-        reason[:_LONGEST_REASON],
+        reason,
         "",
         started_at,
         to_stamp(world.clock.now()),
@@ -76,11 +75,6 @@ def _show_nothing(_: Planned) -> None:
 def _of_refusal(error: Refused) -> Verdict:
     """A run that has nobody to talk to is left out; one whose pods are not let in could not look."""
     return Verdict.SKIP if error.context.get("reason") == "too-few-nodes" else Verdict.UNKNOWN
-
-
-def _reason(record: VerifyRecord) -> str:
-    first = record.culprits[0].text if record.culprits else ""
-    return first or record.summary.claim
 
 
 def kept(prepared: Prepared, fabrics: tuple[FabricName, ...]) -> StageNote | None:

@@ -57,7 +57,7 @@ async def rehearse(world: World, intents: tuple[Intent, ...], catalog: Catalog) 
     undone = left = 0
     stopped, reason = "", ""
     try:
-        record = await apply_fabrics(world, intents, catalog, Silent(), _Yes())
+        record = await apply_fabrics(world, intents, catalog, Silent(), _Yes(), prove=True)
         stages = _stages(record)
         now = await status(world, None, catalog, Silent())
         removed = await clean(world, None, catalog, Silent(), _Yes())

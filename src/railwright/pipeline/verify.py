@@ -7,16 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import LedgerStore
+from railwright.apply.model import StageNote
+from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
 from railwright.core.errors import ClusterError, RailwrightError, Refused, UsageError
-from railwright.core.ids import NodeName, PciAddress, RailName
+from railwright.core.ids import FabricName, NodeName, PciAddress, RailName
 from railwright.core.risk import Risk
 from railwright.facts.model import Platform, PodFacts
 from railwright.manifests.verifiers import Run, Verifier
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods
 from railwright.plan.expectations import GPU_RESOURCE
-from railwright.plan.model import FabricPlan
+from railwright.plan.model import VERIFIED, FabricPlan
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -133,11 +135,36 @@ async def verify_fabric(
         record = await verify(planned, pods.endpoints, catalog, world.clock, progress, absent=pods.absent)
     finally:
         await _removed(pods)
+    if store is None and _is_whole(wish):
+        await _keep_result(world, fabric.name, record)
     notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
 
 
+def _is_whole(wish: Wish) -> bool:
+    """Whether a run looked at everything that it could: only that says anything of the fabric as a whole."""
+    return not (wish.nodes or wish.rails or wish.options.families or wish.options.budget_s)
+
+
+async def _keep_result(world: World, fabric: FabricName, record: VerifyRecord) -> None:
+    """Let `status` show the result with its date, where the fabric was applied by us."""
+    store = LedgerStore(world.cluster, world.clock)
+    try:
+        ledger = await store.load()
+        if fabric in ledger.fabrics and not record.summary.interrupted:
+            await store.note_stage((fabric,), note_of(record, to_stamp(world.clock.now())))
+    finally:
+        await store.close()
+
+
+def note_of(record: VerifyRecord, ended_at: str) -> StageNote:
+    """Give what the ledger keeps of a run: its verdict, and what fails or was shown."""
+    first = record.culprits[0].text if record.culprits else ""
+    return StageNote(VERIFIED, record.summary.verdict, (first or record.summary.claim)[:_LONGEST_REASON], ended_at)
+
+
 _FEWEST_NODES = 2
+_LONGEST_REASON = 400
 
 
 def _too_few(layout: Layout, usable: tuple[NodeName, ...]) -> str:

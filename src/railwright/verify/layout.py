@@ -155,13 +155,34 @@ def _seat(rail: Rail, port: RailPort, hardware: NodeHardware | None, memory: Gpu
         gpu=port.gpu,
         distance=port.distance.value if port.distance else "",
         rate_gbps=port.rate_gbps,
-        pcie_gbps=pcie_payload_gbps(nic.link_speed_gts, nic.link_width_lanes) if nic else None,
+        pcie_gbps=_pcie_gbps(hardware, nic),
         numa=nic.numa if nic else None,
         switch=_shared_bridge(nic, gpu),
         capability=capability,
         obstacles=obstacles,
         peermem="nvidia_peermem" in hardware.modules if hardware else None,
     )
+
+
+def _pcie_gbps(hardware: NodeHardware | None, nic: NicPort | None) -> float | None:
+    """Say what the NIC's PCIe link carries when it runs as it can: a link that trained badly lowers no floor."""
+    if hardware is None or nic is None:
+        return None
+    above = hardware.bridge(nic.pci_path[-2]) if len(nic.pci_path) > 1 else None
+    speeds = (nic.max_link_speed_gts or nic.link_speed_gts, above.max_link_speed_gts if above else None)
+    widths = (nic.max_link_width_lanes or nic.link_width_lanes, above.max_link_width_lanes if above else None)
+    speed = min((item for item in speeds if item), default=None)
+    width = min((item for item in widths if item), default=None)
+    return pcie_payload_gbps(speed, width)
+
+
+def _badly_trained(what: str, device: NicPort | Gpu) -> str:
+    """Say that a PCIe link runs slower or narrower than its device can; "" when it does not, or is not known."""
+    now = (device.link_speed_gts, device.link_width_lanes)
+    best = (device.max_link_speed_gts, device.max_link_width_lanes)
+    if None in now or None in best or now == best:
+        return ""
+    return f"the {what}'s PCIe link runs at {now[0]:g} GT/s x{now[1]}, and could at {best[0]:g} GT/s x{best[1]}"
 
 
 def _shared_bridge(nic: NicPort | None, gpu: Gpu | None) -> str:
@@ -190,7 +211,8 @@ def _capability(
         redirecting = _redirecting(hardware, nic, gpu)
         if redirecting:
             bad.append(f"ACS sends requests between GPU and NIC up to the root complex at {', '.join(redirecting)}")
-    return tuple(good), tuple(bad)
+    links = [_badly_trained("NIC", nic) if nic else "", _badly_trained("GPU", gpu) if gpu else ""]
+    return tuple(good), (*bad, *(text for text in links if text))
 
 
 def _redirecting(hardware: NodeHardware, nic: NicPort, gpu: Gpu) -> tuple[str, ...]:

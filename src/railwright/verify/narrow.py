@@ -46,10 +46,15 @@ def narrow(cells: Iterable[Cell], blames: dict[str, Blame]) -> tuple[Culprit, ..
         own = {cell for cell in left if blames.get(cell) == blame}
         found.append(Culprit("port", f"{blame[1]} of {blame[0]}", reasons[min(own)], tuple(sorted(own))))
         left -= own
+    has_floors = any(cell.floor_gbps is not None for cell in judged)
     for question in _QUESTIONS:
         asked = [cell for cell in judged if cell.id not in left or _failed_at(cell) == question]
         wrong = {cell.id for cell in asked if cell.id in left}
-        clear = {cell.id for cell in asked if cell.verdict is Verdict.PASS and _answers(cell, question)}
+        clear = {
+            cell.id
+            for cell in asked
+            if cell.verdict is Verdict.PASS and _answers(cell, question, has_floors=has_floors)
+        }
         found += _explain([cell for cell in asked if cell.id in wrong | clear], wrong, reasons)
     return _merged(found)
 
@@ -76,13 +81,17 @@ def _failed_at(cell: Cell) -> str:
     return "direct" if cell.direct is Verdict.FAIL else "ran"
 
 
-def _answers(cell: Cell, question: str) -> bool:
+def _answers(cell: Cell, question: str, *, has_floors: bool) -> bool:
     """Whether a cell that passed says anything of a question: what checks no bytes clears nobody of flipping them."""
-    return not (
-        (question == "bytes" and cell.bytes_checked is not Verdict.PASS)
-        or (question == "fast" and cell.average_gbps is None)
-        or (question == "direct" and cell.direct is not Verdict.PASS)
-    )
+    if question == "bytes":
+        return cell.bytes_checked is Verdict.PASS
+    if question == "direct":
+        return cell.direct is Verdict.PASS
+    if question == "ran":
+        return True
+    if cell.average_gbps is None or cell.floor_gbps is None:
+        return cell.average_gbps is not None and not has_floors
+    return cell.average_gbps >= cell.floor_gbps
 
 
 def _explain(cells: list[Cell], left: set[str], reasons: dict[str, str]) -> list[Culprit]:
@@ -110,8 +119,8 @@ def _places(cells: list[Cell]) -> list[_Place]:
     for cell in cells:
         scopes = [("", 0)]
         if cell.memory is MemoryKind.GPU:
-            scopes.append(("GPU memory", -1))
-        scopes.append((f"{cell.family}", -2))
+            scopes.append(("GPU memory", -2))
+        scopes.append((f"{cell.family}", -1))
         for scope, less in scopes:
             for kind, where, width, partner in _of_cell(cell):
                 key = (kind, where, scope)
@@ -157,7 +166,7 @@ _TEXTS: dict[str, Callable[[_Place], str]] = {
         f"every rail of {place.where} fails with each of {len(place.partners)} others, and they are well among each other"
     ),
     "rail": lambda place: f"{place.where} fails between all nodes, and other rails don't: look at what joins its ports",
-    "everything": lambda _: "nothing that was judged passed",
+    "everything": lambda _: "it fails everywhere",
 }
 
 

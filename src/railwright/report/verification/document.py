@@ -83,6 +83,17 @@ def verify_text(record: VerifyRecord) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def findings_text(record: VerifyRecord) -> str:
+    """Write only what was found: verdict, both answers, and where it fails."""
+    summary = record.summary
+    parts = [
+        f"{summary.verdict.value}  {summary.claim}",
+        f"direct: {summary.direct.value}   fast: {summary.fast.value}",
+        _lines("what fails, and where", (item.text for item in record.culprits)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def _next(record: VerifyRecord) -> str:
     if record.summary.verdict is Verdict.FAIL and not record.summary.simulated:
         return "next  railwright doctor says why; verify --to DIR keeps the evidence of a run"
