@@ -94,6 +94,7 @@ def holdings_of(tree: Tree) -> Holdings:
             inside.setdefault(owner, {})[_SECTIONS[match[match.lastindex or 0]]] = path
         else:
             _take_objects(path, lists, singles)
+    singles = _not_in_a_list(singles, lists)
     shelves = [
         Shelf(kind, partial(objects_of, tree, (path,), kind), namespace, size_bytes=tree.sizes[path])
         for (kind, namespace), path in lists.items()
@@ -154,6 +155,21 @@ def _take(
 
 def _log(tree: Tree, path: str) -> str:
     return read_end(tree, path, LOG_BYTES).decode(errors="replace")
+
+
+def _not_in_a_list(
+    singles: Mapping[Kind, Mapping[str, str]], lists: Mapping[_Place, str]
+) -> dict[Kind, dict[str, str]]:
+    """Leave out objects of which there is a list, as pods of a namespace: they would be read twice."""
+    left = {
+        kind: {
+            name: path
+            for name, path in paths.items()
+            if (kind, name.rpartition("/")[0]) not in lists and (kind, "") not in lists
+        }
+        for kind, paths in singles.items()
+    }
+    return {kind: paths for kind, paths in left.items() if paths}
 
 
 def _nodes(

@@ -49,4 +49,4 @@ def partial_record(
     missing = [section for section in _NOT_COLLECTED if section not in files]
     parts += ["=== railwright problems", *(f"{section}\tnot collected" for section in missing), "=== railwright end"]
     there = ", ".join(sorted(files)) or "nothing"
-    return NodeAnswer("\n".join(parts) + "\n", via, f"only a part of it was collected ({via}: {there})")
+    return NodeAnswer("\n".join(parts) + "\n", via, f"only a part of it was collected: {there}")
