@@ -94,7 +94,7 @@ class Wire:
 
 
 Fault = Literal["", "corrupt-arrival", "die-midway"]
-"""What the lab may ask the engine to do wrong, so that those who judge can be judged; never set on a cluster."""
+"""What the lab may ask the engine to do wrong; never set on a cluster."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,8 @@ class EngineRequest:
         connection: "tcp" exchanges queue pair numbers over the meeting, "rdma_cm" over the RDMA connection manager
             (then `rdma_address` is the listener's address on the rail).
         seed: what the pattern grows from; both halves may know it, only the birthplace's checksum counts.
+        withhold: a negative control: "remote-access" registers the listener's memory without remote rights, so that
+            every transfer must be refused ("refused", status "remote access error").
     """
 
     meeting: Meeting
@@ -134,6 +136,7 @@ class EngineRequest:
     connection: Literal["tcp", "rdma_cm"] = "tcp"
     rdma_address: str = ""
     seed: int = 1
+    withhold: Literal["", "remote-access"] = ""
     fault: Fault = ""
 
 
@@ -171,8 +174,7 @@ class NixlRequest:
     Attributes:
         memory: host is NIXL's DRAM, gpu its VRAM.
         allow_emulation: False sets UCX_PROTO_EMULATION_ENABLE=n: no zero-copy path means refusal.
-        withhold: a negative control. "gpu-direct" keeps RDMA and sets UCX_IB_GPU_DIRECT_RDMA=n; "rdma" leaves UCX
-            nothing but TCP and copies.
+        withhold: a negative control: "gpu-direct" sets UCX_IB_GPU_DIRECT_RDMA=n, "rdma" leaves TCP and copies alone.
         iterations: transfers timed for each size.
         pieces: into how many descriptors a transfer is cut; several may travel side by side.
     """
@@ -225,9 +227,9 @@ class Problem:
     Why there is no result.
 
     Attributes:
-        code: stable, kebab-case: "no-device", "no-gid", "port-down", "no-memory-to-lock", "peer-missing", "peer-lost",
-            "transfer-failed", "timed-out", "tool-missing", "no-gpu", "gpu-registration-refused", "refused",
-            "not-permitted", "no-library", "died", "broken-request", "unexpected".
+        code: stable: no-device, no-gid, port-down, no-memory-to-lock, peer-missing, peer-lost, transfer-failed,
+            timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library, died,
+            broken-request, unexpected.
         message: for a person: what, where, expected and seen.
         status: what the library or kernel called it ("transport retry counter exceeded", "ENOMEM"), or "".
     """
@@ -244,7 +246,6 @@ class Used:
 
     Attributes:
         gid_type: "RoCE v2", "IB/RoCE v1", or "" on InfiniBand.
-        lid: on InfiniBand.
         path_mtu_bytes: that the queue pairs were brought up with.
         registration: "host", "dma-buf", "dma-buf pcie" (mapped through PCIe), or "peermem".
         library: the verbs library that was loaded.
@@ -271,8 +272,7 @@ class Sample:
 
     Attributes:
         size_bytes: of one transfer.
-        transfers: that completed inside `elapsed_s`.
-        average_gbps: payload, 10**9 bit/s.
+        average_gbps: payload of all `transfers` in `elapsed_s`, 10**9 bit/s.
         latency_us: percentiles of one transfer from post to completion, keyed "p50", "p99", "p999", "min", "max";
             empty when bandwidth was measured.
     """
@@ -329,11 +329,9 @@ class Reply:
     Attributes:
         probe: the kind of request that it answers: "engine", "perftest", "nixl", "nccl", "evidence".
         problem: None when the half ran to its end.
-        elapsed_s: the whole half, connecting included.
         raw: the tool's words, or our own notes; what a person reads to judge the run again.
         raw_errors: what the tool said on standard error.
         command: the program and its arguments and settings, where one was run.
-        exit_code: of that program.
         before, after: counters of this half's rail around the run.
         evidence: of the evidence probe.
     """

@@ -179,7 +179,7 @@ class Driver:
     def _fail(self, status: int, vendor: int) -> None:
         words = self._base.library.status_text(status)
         raise HalfFailed(
-            "transfer-failed",
+            "refused" if status == structs.REMOTE_ACCESS_ERROR else "transfer-failed",
             f"{self._operation} of {self._size} bytes failed: {words} (completion status {status}, vendor {vendor:#x})",
             words,
         )

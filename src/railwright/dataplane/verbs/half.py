@@ -11,7 +11,7 @@ from railwright.dataplane.verbs import structs
 from railwright.dataplane.verbs.cm import Connector
 from railwright.dataplane.verbs.drive import Target
 from railwright.dataplane.verbs.library import Library
-from railwright.dataplane.verbs.memory import Buffer, allocate
+from railwright.dataplane.verbs.memory import FULL_ACCESS, LOCAL_ACCESS, Buffer, allocate
 from railwright.dataplane.verbs.pairs import Address, Base, connect, create_pairs, local_addresses
 
 WINDOW_BYTES = 1 << 24
@@ -98,7 +98,9 @@ def _by_manager(library: Library, request: EngineRequest, talk: Talk, cleanup: E
 
 
 def _buffer(library: Library, base: Base, area: int, request: EngineRequest, cleanup: ExitStack) -> Buffer:
-    buffer = allocate(library, base.domain, 2 * area, request.memory)
+    withheld = request.withhold == "remote-access" and request.meeting.role == "listen"
+    access = LOCAL_ACCESS if withheld else FULL_ACCESS
+    buffer = allocate(library, base.domain, 2 * area, request.memory, access)
     cleanup.callback(buffer.close)
     return buffer
 

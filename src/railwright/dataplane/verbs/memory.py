@@ -12,7 +12,8 @@ from railwright.dataplane.problems import HalfFailed, errno_name
 from railwright.dataplane.verbs import structs
 from railwright.dataplane.verbs.library import Library
 
-_ACCESS = structs.ACCESS_LOCAL_WRITE | structs.ACCESS_REMOTE_WRITE | structs.ACCESS_REMOTE_READ
+LOCAL_ACCESS = structs.ACCESS_LOCAL_WRITE
+FULL_ACCESS = LOCAL_ACCESS | structs.ACCESS_REMOTE_WRITE | structs.ACCESS_REMOTE_READ
 
 
 class Buffer(Protocol):
@@ -38,13 +39,13 @@ class HostBuffer:
 
     registration = "host"
 
-    def __init__(self, library: Library, domain: int, size_bytes: int) -> None:
+    def __init__(self, library: Library, domain: int, size_bytes: int, access: int) -> None:
         """Map and register it. Raises HalfFailed "no-memory-to-lock"."""
         self._library = library
         self._map = mmap.mmap(-1, size_bytes)
         self._view = (ctypes.c_char * size_bytes).from_buffer(self._map)
         self.address = ctypes.addressof(self._view)
-        self._region = library.call("ibv_reg_mr", domain, self.address, size_bytes, _ACCESS)
+        self._region = library.call("ibv_reg_mr", domain, self.address, size_bytes, access)
         if not self._region:
             number = ctypes.get_errno()
             raise HalfFailed(
@@ -72,9 +73,9 @@ class HostBuffer:
 class GpuBuffer:
     """Memory of a GPU, registered as a dma-buf, or by its address where peermem translates it."""
 
-    def __init__(self, library: Library, domain: int, size_bytes: int, wanted: Memory) -> None:
+    def __init__(self, library: Library, domain: int, size_bytes: int, wanted: Memory, access: int) -> None:
         """Allocate and register it. Raises HalfFailed "no-gpu", "gpu-registration-refused" with every reason."""
-        self._library = library
+        self._library, self._access = library, access
         self._cuda = Cuda(wanted)
         self._memory = self._cuda.allocate(size_bytes)
         self.address = self._memory
@@ -103,7 +104,7 @@ class GpuBuffer:
             return None
         with exported:
             region = self._library.call(
-                "ibv_reg_dmabuf_mr", domain, 0, size_bytes, self._memory, exported.descriptor, _ACCESS
+                "ibv_reg_dmabuf_mr", domain, 0, size_bytes, self._memory, exported.descriptor, self._access
             )
         if not region:
             refusals.append(f"dma-buf: ibv_reg_dmabuf_mr refused: {errno_name(ctypes.get_errno())}")
@@ -112,7 +113,7 @@ class GpuBuffer:
         return region
 
     def _by_address(self, domain: int, size_bytes: int, refusals: list[str]) -> object:
-        region = self._library.call("ibv_reg_mr", domain, self._memory, size_bytes, _ACCESS)
+        region = self._library.call("ibv_reg_mr", domain, self._memory, size_bytes, self._access)
         if not region:
             refusals.append(
                 f"peermem: ibv_reg_mr refused: {errno_name(ctypes.get_errno())} (is nvidia_peermem loaded?)"
@@ -136,11 +137,11 @@ class GpuBuffer:
         self._cuda.free(self._memory)
 
 
-def allocate(library: Library, domain: int, size_bytes: int, wanted: Memory) -> Buffer:
+def allocate(library: Library, domain: int, size_bytes: int, wanted: Memory, access: int = FULL_ACCESS) -> Buffer:
     """Allocate and register what the request wants."""
     if wanted.kind == "gpu":
-        return GpuBuffer(library, domain, size_bytes, wanted)
-    return HostBuffer(library, domain, size_bytes)
+        return GpuBuffer(library, domain, size_bytes, wanted, access)
+    return HostBuffer(library, domain, size_bytes, access)
 
 
 def sha256_of(buffer: Buffer, offset: int, size: int) -> str:
