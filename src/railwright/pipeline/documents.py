@@ -120,6 +120,8 @@ def status_document(record: StatusRecord) -> Document:
 
 
 def _status_text(record: StatusRecord) -> str:
+    if not record.stages and record.problems:
+        return "what railwright applied here is not known: " + "; ".join(record.problems)
     if not record.stages:
         return "railwright has applied no fabric here (its ledger is empty), and no rails.yaml was given"
     rows = [

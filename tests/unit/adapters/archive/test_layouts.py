@@ -162,6 +162,15 @@ async def test_the_gpu_operators_gather_is_read(live: World, tmp_path: Path) -> 
             await refs(world, kinds.NODE)
 
 
+async def test_status_of_a_gather_without_the_ledger_does_not_say_that_nothing_was_applied(
+    live: World, tmp_path: Path
+) -> None:
+    async with open_archive(await gpu_gather(live, tmp_path)) as world:
+        document = api.status_document(await api.status(world))
+    assert document.exit_code == 6
+    assert "not known: the ledger is not readable" in document.text
+
+
 async def test_a_gather_that_found_no_cluster_policy_says_that_there_is_none(tmp_path: Path) -> None:
     async with open_archive(await gpu_gather(open_simulator("h200-roce"), tmp_path)) as world:
         assert await refs(world, kinds.CLUSTER_POLICY) == []
