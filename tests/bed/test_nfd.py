@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 import pytest_asyncio
-from support.bed_world import UNSEEN_FACTOR, Bed
+from support.bed_world import UNSEEN_FACTOR, Bed, CleanPace
 from support.nfd_world import nfd_bed
 from support.plane import crds_folder
 from support.uncovered import record
@@ -137,7 +137,7 @@ async def test_labels_of_a_node_go_with_its_features(bed: Bed) -> None:
 async def test_clean_removes_nfd_and_names_the_labels_that_it_leaves(bed: Bed) -> None:
     """The last of this file: it takes everything away."""
     bed.actors.quiet_factor = UNSEEN_FACTOR
-    removed = await api.clean(bed.world, approval=Yes())
+    removed = await api.clean(bed.world, approval=Yes(), progress=CleanPace(bed))
     assert [item for item in removed.objects if item.verdict is not Verdict.PASS] == []
     assert (await bed.client.list(kinds.NODE_FEATURE_DISCOVERY))[0] == []
     left = {key for item in (await nodes(bed)).values() for key in item if key.startswith(PREFIX)}

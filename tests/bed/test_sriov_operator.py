@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
-from support.bed_world import QUIET_FACTOR, UNSEEN_FACTOR, Bed
+from support.bed_world import QUIET_FACTOR, UNSEEN_FACTOR, Bed, CleanPace
 from support.kept import kept
 from support.left_after_clean import LEFT, LEFT_BY_SRIOV_OPERATOR, left_at_rest
 from support.plane import crds_folder
@@ -196,7 +196,7 @@ async def test_clean_leaves_the_cluster_as_it_was_and_no_node_drained(applied: A
     """The last of this fabric: it takes everything away."""
     bed = applied.bed
     bed.actors.quiet_factor = UNSEEN_FACTOR
-    removed = await api.clean(bed.world, approval=Yes())
+    removed = await api.clean(bed.world, approval=Yes(), progress=CleanPace(bed))
     assert [item for item in removed.objects if item.verdict is not Verdict.PASS] == []
     before = {ref: obj for ref, obj in applied.before.items() if ref.kind not in ADMISSION}
     assert await left_at_rest(bed, before, (*LEFT, *LEFT_BY_SRIOV_OPERATOR)) == ()

@@ -6,7 +6,7 @@ adapter over HTTP. Played by stand-ins: OLM, operators, kubelets, machine config
 """
 
 import pytest
-from support.bed_world import UNSEEN_FACTOR, bed_of
+from support.bed_world import UNSEEN_FACTOR, CleanPace, bed_of
 from support.left_after_clean import left_at_rest
 from support.plane import crds_folder
 from support.uncovered import record
@@ -22,11 +22,7 @@ from railwright.pipeline.status import status
 from railwright.ports.approval import Question
 from railwright.ports.progress import Silent
 
-pytestmark = [
-    pytest.mark.bed,
-    # The stand-ins' fifty watches leave sockets to the garbage collector when they are cancelled: their noise, not ours.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.bed
 CONFIGURATIONS = [
     (method, fabric) for fabric in ("roce", "infiniband") for method in ("shared", "host-device", "sriov")
 ]
@@ -69,7 +65,7 @@ async def test_every_stage_passes_and_clean_leaves_the_cluster_as_it_was(
         assert not_passed == {(stage, Verdict.SKIP) for stage in skipped(method)}
         assert (await status(bed.world, None, catalog, Silent())).exit_code == 0
         bed.actors.quiet_factor = UNSEEN_FACTOR
-        removed = await clean(bed.world, None, catalog, Silent(), Yes())
+        removed = await clean(bed.world, None, catalog, CleanPace(bed), Yes())
         assert [item for item in removed.objects if item.verdict is not Verdict.PASS] == []
         left = await left_at_rest(bed, before)
         assert bed.actors.refused == []

@@ -21,6 +21,7 @@ from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.seed import seed
 from railwright.ports.cluster import Seen, Selection, Watch
 from railwright.ports.node import NodeAnswer
+from railwright.ports.progress import Event, Waiting
 from railwright.ports.world import World
 from railwright.simulator.cluster import SimCluster
 from railwright.simulator.engine import Engine
@@ -97,6 +98,18 @@ class Bed:
     """Every kind that is served and that railwright names."""
 
 
+@dataclass(frozen=True)
+class CleanPace:
+    """Progress of a clean: time runs fast while nodes reboot for the last time, and slowly before that."""
+
+    bed: Bed
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, Waiting):
+            rolls_out = "rendered-" in event.waiting_for or "MachineConfigPool" in event.waiting_for
+            self.bed.actors.quiet_factor = QUIET_FACTOR if rolls_out else UNSEEN_FACTOR
+
+
 def engine_of(world_name: str) -> Engine:
     """Begin a simulated world for what is in it."""
     cluster = open_simulator(world_name).cluster
@@ -122,7 +135,6 @@ async def bed_of(
     clock: Path | None = None,
     *,
     standins: Sequence[tuple[str, React]] = STANDINS,
-    quiet_factor: float = QUIET_FACTOR,
 ) -> AsyncIterator[Bed]:
     """
     Put a simulated world on the plane; what the API server refuses of it is a failure of the simulator.
@@ -130,10 +142,9 @@ async def bed_of(
     Args:
         clock: a file for processes that share the bed's time.
         standins: who is played.
-        quiet_factor: how fast time runs while nothing changes; slower where somebody real works.
     """
     engine = engine_of(world_name)
-    time = FasterTime(quiet_factor, shared=clock)
+    time = FasterTime(QUIET_FACTOR, shared=clock)
     client, cluster = plane.client(), live_cluster(plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
         served = await _named_and_served(client)
