@@ -16,6 +16,7 @@ from railwright.core.errors import NotFound, ObjectRefused, PermissionMissing
 from railwright.core.ids import NodeName
 from railwright.core.kinds import (
     CLUSTER_SERVICE_VERSION,
+    CONFIG_MAP,
     MACHINE_CONFIG_POOL,
     NETWORK_ATTACHMENT_DEFINITION,
     SRIOV_IB_NETWORK,
@@ -25,6 +26,8 @@ from railwright.core.kinds import (
 )
 from railwright.core.objects import Ref
 from railwright.simulator.open import open_simulator
+from railwright.standins.kinds import kubelet
+from railwright.standins.model import Objects
 from railwright.standins.operators import SRIOV
 
 # --- SR-IOV ----------------------------------------------------------------------------------------------------------
@@ -279,3 +282,19 @@ async def test_a_new_driver_version_reaches_the_nodes_one_by_one_only_with_auto_
         await world.clock.sleep(900)
         text = (await world.node.read(NodeName("worker-1"), "railwright", timeout_s=1)).text
         assert f"mlx5_version\t{version}" in text
+
+
+async def test_a_plugin_configuration_without_pools_counts_nothing():
+    """The real operator writes null when the last policy of a node is gone, while its plugin still runs."""
+    world = await sriov_cluster()
+    await world.cluster.apply(a_sriov_policy())
+    await world.clock.sleep(150)
+    engine = world.cluster.engine
+    ref = Ref(CONFIG_MAP, SRIOV.namespace, "device-plugin-config")
+    empty = {
+        **engine.store.objects[ref],
+        "data": dict.fromkeys(engine.store.objects[ref]["data"], '{"resourceList":null}'),
+    }
+    writes = kubelet.react(Objects({**engine.store.objects, ref: empty}, engine.seen().devices), world.clock.now())
+    counted = {write.ref.name: write.body["status"]["allocatable"]["openshift.io/rail0"] for write in writes}
+    assert counted == {"worker-0": "0", "worker-1": "0"}

@@ -188,7 +188,7 @@ def _parse(text: str) -> Mapping[str, Any]:
 
 
 def _shared(world: Objects, devices: NodeDevices) -> dict[str, int]:
-    pools = _parse(_config(world, "rdma-devices").get("config.json", "")).get("configList", ())
+    pools = _parse(_config(world, "rdma-devices").get("config.json", "")).get("configList") or ()
     counts = {}
     for pool in pools:
         resource = f"{pool.get('resourcePrefix') or 'rdma'}/{pool['resourceName']}"
@@ -198,7 +198,7 @@ def _shared(world: Objects, devices: NodeDevices) -> dict[str, int]:
 
 
 def _host_devices(world: Objects, devices: NodeDevices) -> dict[str, int]:
-    pools = _parse(_config(world, "network-operator-sriovdp-config").get("config.json", "")).get("resourceList", ())
+    pools = _parse(_config(world, "network-operator-sriovdp-config").get("config.json", "")).get("resourceList") or ()
     counts: dict[str, int] = {}
     taken: set[str] = set()
     for pool in pools:
@@ -236,7 +236,7 @@ def _virtual_functions(world: Objects, node: NodeName) -> dict[str, int]:
     for name, text in _config(world, "device-plugin-config").items():
         if name != node:
             continue
-        for pool in _parse(text).get("resourceList", ()):
+        for pool in _parse(text).get("resourceList") or ():
             names = dig(pool, "selectors", "pfNames", default=())
             state = next((obj for obj in of_kind(world, SRIOV_NETWORK_NODE_STATE) if name_of(obj) == node), None)
             resource = f"openshift.io/{pool['resourceName']}"
