@@ -11,6 +11,7 @@ import yaml
 
 from railwright.cli.app import main as railwright
 from railwright.cli.overview import COMMANDS
+from railwright.doctor.coverage import coverage_page
 from railwright.doctor.registry import rule_infos
 from railwright.intent.docs import keys_markdown
 from railwright.intent.schema import json_schema
@@ -33,6 +34,7 @@ def pages() -> dict[Path, str]:
             f"{'may be retried' if page.transient else 'the same command again gives the same'}.\n\n{page.remedy}\n"
         )
     found[RULES / "README.md"] = rules_index(rule_infos())
+    found[DOCS / "reference" / "coverage.md"] = coverage_page(rule_infos())
     found |= {RULES / f"{info.name}.md": rule_page(info) for info in rule_infos()}
     found[DOCS / "reference" / "codes.md"] = _codes()
     found[DOCS / "reference" / "configurations.md"] = _configurations()

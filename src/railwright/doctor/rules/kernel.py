@@ -44,7 +44,7 @@ STACK_HELD = RuleInfo(
     source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
     "driver container, environment variables (2026-07)",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
-    covers=("B024", "B027", "B034", "B040"),
+    covers=("B024", "B027", "B034", "B038", "B040"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.POD_CRASHES),
 )
 
@@ -62,6 +62,7 @@ def judge_stack(seen: Seen) -> Iterator[Finding]:
         # The plan keeps irdma away by itself, before the driver comes.
         for module in sorted(_holders(hardware, unload) - ({"irdma"} if by == "plan" else set())):
             held.setdefault(module, []).append(name)
+    yield from _host_drivers(seen)
     if not held:
         return
     nodes = sorted({name for names in held.values() for name in names})
@@ -77,6 +78,28 @@ def judge_stack(seen: Seen) -> Iterator[Finding]:
         nodes=nodes,
         severity=Severity.ERROR if driver_policy(seen) is not None else Severity.WARNING,
     )
+
+
+def _host_drivers(seen: Seen) -> Iterator[Finding]:
+    """An out-of-tree driver that runs on a node without a container of it that is ready: the host brought it."""
+    evidence = [
+        on_node(name, "mlx5_core", f"{hardware.mlx5_driver}, and no driver container is ready")
+        for name, by in nic_driver_wanted(seen).items()
+        if by != "plan" and (hardware := seen.inside.get(name)) is not None and hardware.mlx5_driver
+        if not any(pod.is_ready and pod.name.startswith("mofed-") for pod in seen.pods_by_node.get(name, ()))
+    ]
+    if evidence:
+        yield conclude(
+            STACK_HELD,
+            "A driver that the host brought along (OFED of a DGX or of an image) runs where the container is to bring its own.",
+            evidence=capped(evidence),
+            remedy=Remedy(
+                "Leave ofedDriver out for these nodes and set driver.rdma.useHostMofed in the ClusterPolicy, or take the host's driver away.",
+                ("oc get pods -A -o wide | grep mofed",),
+            ),
+            nodes=(item.node for item in evidence if item.node),
+            severity=Severity.WARNING,
+        )
 
 
 def _holders(hardware: NodeHardware, unload: set[str]) -> set[str]:

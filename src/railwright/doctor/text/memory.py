@@ -163,7 +163,7 @@ PATH_BLOCKED = TextRule(
         "link is bad.",
         source="NVIDIA NCCL docs 2.30, troubleshooting, PCI access control services; Linux drivers/iommu and drivers/pci/pcie/aer.c "
         "messages; pcie_print_link_status (2026-11)",
-        covers=("B126", "B131", "B133", "B135"),
+        covers=("B126", "B130", "B131", "B133", "B135"),
         leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW, Condition.NOT_DIRECT),
     ),
     cause="Traffic between GPU and NIC does not take the direct path.",

@@ -116,6 +116,24 @@ def nic_in_wrong_slot(draft: Draft) -> Draft:
     return _on_last(draft, lambda machine: _one_rail(machine, moved))
 
 
+def virtual_machine(draft: Draft) -> Draft:
+    """Run the GPU nodes as virtual machines, whose PCI tree shows nothing of what is near to what."""
+
+    def change(machine: Machine) -> Machine:
+        gpus = tuple(replace(gpu, path=f"pci0000:00/{gpu.pci}") for gpu in machine.gpus)
+        nics = tuple(replace(nic, path=f"pci0000:00/{nic.pci}") if nic.is_rail else nic for nic in machine.nics)
+        below = replace(machine.settings, under_hypervisor=True)
+        return replace(machine, gpus=gpus, nics=nics, settings=below)
+
+    return on_gpu_nodes(draft, change)
+
+
+def host_ofed(draft: Draft) -> Draft:
+    """Let nodes bring an OFED of their own along, which the driver's container finds in its way."""
+    brought = settings(mlx5_version="24.10-2.1.8")(draft)
+    return replace(brought, troubles=brought.troubles | {"driver-crashes"})
+
+
 def weak_ordering_off(draft: Draft) -> Draft:
     """Leave relaxed ordering off and read requests small, as some BIOS versions do."""
 

@@ -84,6 +84,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault("gpu-half-width", "one GPU came up with 8 of 16 lanes", "every world; doctor", inside.narrow_gpu),
     Fault("nic-wrong-slot", "one NIC is not below its GPU's switch", "Intel and AMD; doctor", inside.nic_in_wrong_slot),
     Fault(
+        "virtual-machine",
+        "GPU nodes are virtual machines with a flat PCI tree",
+        "Intel and AMD; doctor",
+        inside.virtual_machine,
+    ),
+    Fault("host-ofed", "nodes bring their own OFED along", "DOCA driver; nic-driver-ready", inside.host_ofed),
+    Fault(
         "relaxed-ordering-off", "the BIOS left relaxed ordering off", "every world; doctor", inside.weak_ordering_off
     ),
     Fault(
