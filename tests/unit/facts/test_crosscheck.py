@@ -144,3 +144,11 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=40))
 def test_pieces_in_any_order_raise_nothing(pieces):
     cross_check(hardware(), "".join(pieces), "".join(pieces))
+
+
+def test_nvidia_smi_and_our_reading_of_a_real_machine_agree():
+    cases = RECORD.parents[1]
+    node = parse_node_record((cases / "node-record" / "measured-h200-format-2.txt").read_text())
+    text = (cases / "topo" / "one-h200.txt").read_text()
+    assert parse_topo_matrix(text).gpus == 1
+    assert cross_check(node, text, "") == ()

@@ -132,7 +132,7 @@ print_lines "$text"
 if [ -z "$text" ]; then problem kernel-config "the kernel's configuration is not here"; fi
 
 section module-parameters
-for module in ib_core ib_ipoib mlx5_core mlx5_ib nvidia nvidia_peermem nvidia_uvm vfio_pci; do
+for module in ib_core ib_ipoib mlx5_core mlx5_ib nvidia nvidia_peermem vfio_pci; do
   for file in "$sys/module/$module/parameters"/*; do
     if get "$file"; then out "$module$TAB${file##*/}$TAB$value"; fi
   done
@@ -272,7 +272,7 @@ elif ! have grep || ! have tail; then
   problem dmesg "grep or tail is not here"
 else
   names='mlx5|mlx4|nvidia|NVRM|Xid|DMAR|AMD-Vi|IOMMU|iommu|arm-smmu|AER:|pcieport|PCIe|BadTLP|infiniband|ib_core|rdma|rtnl_'
-  print_lines "$(limited "$dmesg" | grep -aE "$names" | tail -n 200)"
+  print_lines "$(limited "$dmesg" | grep -aE "$names" | grep -av "ommand line:" | tail -n 200)"
 fi
 
 section problems
