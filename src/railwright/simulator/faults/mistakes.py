@@ -111,6 +111,10 @@ def _tainted(obj: KubeObject) -> KubeObject:
     return _spec(obj, taints=[*obj.get("spec", {}).get("taints", ()), _TAINT]) if is_worker else obj
 
 
+def _without_spec(obj: KubeObject) -> KubeObject:
+    return {key: value for key, value in obj.items() if key != "spec"}
+
+
 def _cordoned(obj: KubeObject) -> KubeObject:
     return _spec({"spec": {}, **obj}, unschedulable=True)
 
@@ -148,7 +152,7 @@ MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
         "group-for-all",
         "the GPU Operator's OperatorGroup selects all namespaces",
         "adopt; doctor",
-        changed("OperatorGroup", lambda obj: {**obj, "spec": {}}, name=f"{GPU.namespace}-group"),
+        changed("OperatorGroup", _without_spec, name=f"{GPU.namespace}-group"),
     ),
     (
         "approval-forgotten",

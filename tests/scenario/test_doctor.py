@@ -1,0 +1,135 @@
+"""The doctor as a person meets it: causes first, exit codes, what a failed apply shows, and what --fix dares."""
+
+import json
+
+import pytest
+from support.scenarios import applied, intents_for, open_for
+
+from railwright import api
+from railwright.cli.app import main
+from railwright.core.kinds import OPERATOR_GROUP
+from railwright.core.objects import Ref, dig
+from railwright.pipeline.prepare import read_ledger
+
+
+def told(capsys, *arguments: str) -> tuple[int, dict]:
+    code = main(["doctor", "-q", "-o", "json", *arguments])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--cluster", "sim:adopt"], 0),
+        (["--cluster", "sim:adopt", "--fail-on", "warning"], 5),
+        (["--cluster", "sim:adopt+nodes-tainted"], 5),
+        (["--cluster", "sim:adopt+nodes-tainted", "--fail-on", "never"], 0),
+        (["--cluster", "sim:adopt+nodes-tainted", "--only", "operator-controller-down"], 0),
+        (["--cluster", "sim:adopt+node-unreadable"], 6),
+        (["--cluster", "sim:adopt+node-unreadable+second-gpu-policy"], 5),
+    ],
+)
+def test_the_exit_code_says_how_bad_it_is(capsys, arguments: list[str], code: int) -> None:
+    seen, document = told(capsys, *arguments)
+    assert (seen, document["exit_code"]) == (code, code)
+
+
+def test_an_unknown_names_rule_fact_and_how_to_get_it(capsys) -> None:
+    _, document = told(capsys, "--cluster", "sim:adopt+node-unreadable", "--only", "hardware-not-labelled")
+    unknown = document["unknown"][0]
+    assert (unknown["rule"], unknown["missing"]) == ("hardware-not-labelled", "inside of nodes")
+    assert unknown["why"]
+    assert unknown["how"]
+    assert document["passed"] == 0
+
+
+def test_twelve_symptoms_of_one_taint_read_as_one_cause(capsys) -> None:
+    _, document = told(capsys, "--cluster", "sim:adopt+nodes-tainted", "--skip", "container-memlock-limited")
+    errors = [item for item in document["findings"] if item["severity"] == "error"]
+    causes = [item for item in errors if not item["explained_by"]]
+    assert [item["rule"] for item in causes] == ["selector-fits-no-node"]
+    assert "dedicated=training:NoSchedule" in causes[0]["cause"]
+    assert len(errors) > 1
+    assert causes[0]["explains"]
+
+
+def test_a_node_keeps_what_concerns_it_and_the_cause_of_that(capsys) -> None:
+    _, document = told(capsys, "--cluster", "sim:adopt+nodes-tainted", "--node", "worker-1")
+    assert {node for item in document["findings"] for node in item["nodes"]} >= {"worker-1"}
+    keys = {item["key"] for item in document["findings"]}
+    assert all(item["explained_by"] in {None, *keys} for item in document["findings"])
+
+
+def test_text_names_the_exact_command(capsys) -> None:
+    main(["doctor", "-q", "--cluster", "sim:adopt+pool-paused-for-good"])
+    text = capsys.readouterr().out
+    assert "oc patch machineconfigpool.machineconfiguration.openshift.io worker" in text
+    assert "risk    reboot" in text
+
+
+def test_a_log_is_diagnosed_without_a_cluster(capsys, tmp_path) -> None:
+    log = tmp_path / "driver.log"
+    log.write_text("modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n")
+    code, document = told(capsys, "--log", str(log))
+    assert code == 5
+    assert document["cluster"] == ""
+    assert document["findings"][0]["evidence"][0]["field"].startswith("line 1")
+
+
+def test_a_log_that_is_not_there_is_wrong_use(capsys) -> None:
+    assert main(["doctor", "--log", "nowhere.log"]) == 2
+    assert "nowhere.log" in capsys.readouterr().err
+
+
+async def test_a_failed_stage_brings_the_causes_along() -> None:
+    async with await open_for("roce", "image-pull-fails") as world:
+        record = await applied(world, intents_for("shared", "roce"))
+    assert record.exit_code == 4
+    assert record.findings[0].rule == "operand-image-not-pulled"
+    assert not record.findings[0].explained_by
+    text = api.apply_document(record).text
+    assert "A node cannot pull an image" in text
+    assert "railwright explain operand-image-not-pulled" in text
+
+
+async def test_what_does_not_bear_on_the_failed_stage_is_left_out() -> None:
+    async with await open_for("roce", "csv-stuck", "link-flaps") as world:
+        record = await applied(world, intents_for("shared", "roce"))
+    assert {finding.layer.value for finding in record.findings} <= {"cluster", "operators"}
+    assert record.findings
+
+
+async def test_an_apply_that_passes_asks_no_doctor() -> None:
+    async with await open_for("roce", "link-flaps") as world:
+        record = await applied(world, intents_for("shared", "roce"))
+    assert record.findings == ()
+
+
+GROUP = Ref(OPERATOR_GROUP, "nvidia-gpu-operator", "nvidia-gpu-operator-group")
+
+
+async def test_fix_mends_what_has_no_risk_and_the_operator_comes() -> None:
+    async with await api.open_cluster("sim:adopt+group-for-all") as world:
+        record = await api.diagnose(world, asked=api.Asked(fix=True))
+        assert record.fixed == ("operator-not-installed/operator:nvidia-gpu",)
+        assert record.fix_record.verdict is api.Verdict.PASS
+        group = await world.cluster.get(GROUP)
+        assert dig(group, "spec", "targetNamespaces") == ["nvidia-gpu-operator"]
+        await world.clock.sleep(300)
+        assert (await api.diagnose(world)).exit_code == 0
+
+
+async def test_what_fix_did_is_in_the_ledger() -> None:
+    async with await api.open_cluster("sim:adopt+group-for-all") as world:
+        await api.diagnose(world, asked=api.Asked(fix=True))
+        ledger, _ = await read_ledger(world)
+        entry = ledger.entries[GROUP]
+        assert not entry.created
+        assert "nvidia-gpu-operator" in [item.ours for item in entry.fields]
+
+
+async def test_fix_leaves_alone_what_restarts_nodes() -> None:
+    async with await api.open_cluster("sim:adopt+pool-paused-for-good") as world:
+        record = await api.diagnose(world, asked=api.Asked(fix=True))
+    assert record.fixed == ()
+    assert record.fix_record is None
