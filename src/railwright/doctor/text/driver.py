@@ -75,7 +75,7 @@ RDMA_STACK_IN_USE = TextRule(
             "openibd|force-restart|mlnx-ofa|unload",
             "nvidia_peermem|nvidia-peermem|nv_peer_mem",
             f"{EBUSY}|depend|fail|used by|ib_uverbs|still loaded",
-            window=3,
+            window=5,
             unless="not loaded|could not insert",
             cause="nvidia_peermem was loaded again while the NIC driver was being swapped: the GPU Operator's sidecar puts "
             "it back.",
