@@ -73,8 +73,6 @@ class WayShape(Shape):
 class TestimonyShape(Shape):
     """What one witness says of one way; `number` as in docs/verify.md."""
 
-    __test__ = False
-
     witness: str
     number: int
     way: WayShape
