@@ -41,7 +41,8 @@ from railwright.manifests.workload import Workload
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
-from railwright.pipeline.collect import gather, keep
+from railwright.pipeline.collect import gather
+from railwright.pipeline.collect_keep import keep
 from railwright.pipeline.contact import first_contact
 from railwright.pipeline.diagnose import Asked, DoctorRecord, diagnosis_document, text_document
 from railwright.pipeline.diagnose import examine as _examine

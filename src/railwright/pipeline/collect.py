@@ -1,19 +1,18 @@
 """
 Read everything that discover, plan, status and the doctor read, and what else explains a failure: events and logs.
 
-Nothing is kept here: the world that is handed in records what is read through it. What may be in an archive at all is
-decided by `keep`, which is pure.
+Nothing is kept here: the world that is handed in records what is read through it. What of an object goes into an
+archive is decided by `collect_keep.py`.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, LoginExpired, RailwrightError
-from railwright.core.objects import KubeObject, dig, labels_of
-from railwright.facts.cluster import MANAGED_BY, OPERATOR_NAMESPACES, operator_namespaces
+from railwright.core.objects import KubeObject, dig
+from railwright.facts.cluster import operator_namespaces
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
 from railwright.ports import progress as events
@@ -37,16 +36,6 @@ EVERYWHERE = (
     kinds.CLUSTER_ROLE_BINDING,
 )
 """Read beside what discover reads: plan compares with them, status judges by them."""
-
-_ACCESS = frozenset(
-    {kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING}
-)
-_WORKLOADS = frozenset({kinds.DAEMON_SET, kinds.DEPLOYMENT})
-_CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
-"""MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
-_NETWORKS = "k8s.v1.cni.cncf.io/"
-_DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
-_PRIVATE = ("env", "envFrom", "args", "command", "volumeMounts", "lifecycle")
 
 
 async def gather(world: World, scope: Scope, progress: Progress) -> Snapshot:
@@ -128,61 +117,3 @@ def _is_in_trouble(pod: KubeObject) -> bool:
     return dig(pod, "status", "phase") != "Running" or any(
         dig(status, "restartCount", default=0) or dig(status, "state", "waiting") is not None for status in statuses
     )
-
-
-def keep(obj: KubeObject) -> KubeObject:
-    """Cut an object down to what may be in an archive at all, redacted or not; the very object when all of it may."""
-    kind, name = dig(obj, "kind", default=""), str(dig(obj, "metadata", "name", default=""))
-    if kind == kinds.MACHINE_CONFIG.kind and _CLUSTERS_OWN.match(name):
-        spec = {key: value for key, value in dig(obj, "spec", default={}).items() if key != "config"}
-        return {**obj, "spec": spec}
-    if kind == kinds.POD.kind and not _pod_matters(obj):
-        return _reduced_pod(obj)
-    if kind in {item.kind for item in _ACCESS} and not _is_ours(obj):
-        return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
-    if kind in {item.kind for item in _WORKLOADS} and dig(obj, "metadata", "namespace") not in OPERATOR_NAMESPACES:
-        return _reduced_workload(obj)
-    return obj
-
-
-def _is_ours(obj: KubeObject) -> bool:
-    return MANAGED_BY in labels_of(obj).items() or "railwright" in str(dig(obj, "metadata", "name"))
-
-
-def _pod_matters(pod: KubeObject) -> bool:
-    """Keep pods of the operators, and pods that use a device or an additional network, whole."""
-    if dig(pod, "metadata", "namespace") in OPERATOR_NAMESPACES:
-        return True
-    if any(key.startswith(_NETWORKS) for key in dig(pod, "metadata", "annotations", default={})):
-        return True
-    return any(
-        _DEVICES.match(resource)
-        for key in ("containers", "initContainers")
-        for container in dig(pod, "spec", key, default=())
-        for part in ("limits", "requests")
-        for resource in dig(container, "resources", part, default={})
-    )
-
-
-def _reduced_pod(pod: KubeObject) -> KubeObject:
-    metadata = {key: value for key, value in pod["metadata"].items() if key not in {"annotations", "managedFields"}}
-    return {**pod, "metadata": metadata, "spec": _reduced_spec(dig(pod, "spec", default={}))}
-
-
-def _reduced_workload(obj: KubeObject) -> KubeObject:
-    spec = dig(obj, "spec", default={})
-    template = dig(spec, "template", default={})
-    reduced = {**template, "spec": _reduced_spec(dig(template, "spec", default={}))}
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in {"annotations", "managedFields"}}
-    return {**obj, "metadata": metadata, "spec": {**spec, "template": reduced}}
-
-
-def _reduced_spec(spec: KubeObject) -> KubeObject:
-    """Leave out what may hold anything: commands, environments, volumes."""
-    reduced = {key: value for key, value in spec.items() if key != "volumes"}
-    for key in ("containers", "initContainers", "ephemeralContainers"):
-        if key in spec:
-            reduced[key] = [
-                {name: value for name, value in container.items() if name not in _PRIVATE} for container in spec[key]
-            ]
-    return reduced

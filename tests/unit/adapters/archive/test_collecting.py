@@ -28,7 +28,8 @@ from railwright.core.errors import (
 from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, Ref
 from railwright.core.redactor import Redactor
-from railwright.pipeline.collect import gather, keep, logs_of
+from railwright.pipeline.collect import gather, logs_of
+from railwright.pipeline.collect_keep import keep
 from railwright.ports.cluster import Selection
 from railwright.ports.node import NodeAnswer
 from railwright.ports.world import World
@@ -294,6 +295,31 @@ def test_roles_of_others_lose_their_rules() -> None:
     role = {"apiVersion": "v", "kind": "Role", "metadata": {"name": "other"}, "rules": [1]}
     assert "rules" not in keep(role)
     assert keep({**role, "metadata": {"name": "railwright-rdma"}})["rules"] == [1]
+
+
+def test_other_packages_of_the_catalogs_lose_their_descriptions() -> None:
+    status = {"packageName": "other", "channels": [{"currentCSVDesc": {"description": "long"}}]}
+    package = {"kind": "PackageManifest", "metadata": {"name": "other"}, "status": status}
+    assert keep(package)["status"] == {"packageName": "other"}
+    ours = {**package, "metadata": {"name": "nfd"}}
+    assert keep(ours) is ours
+
+
+def test_olms_copies_and_the_manifests_of_install_plans_are_left_out() -> None:
+    copy = {"kind": "ClusterServiceVersion", "metadata": {"labels": {"olm.copiedFrom": "a"}}, "spec": {"version": "1"}}
+    assert keep(copy)["spec"] == {}
+    csv = {
+        "kind": "ClusterServiceVersion",
+        "metadata": {"annotations": {"alm-examples": "[]", "a": "b"}},
+        "spec": {"icon": 1, "version": "1"},
+    }
+    assert keep(csv)["spec"] == {"version": "1"}
+    assert keep(csv)["metadata"]["annotations"] == {"a": "b"}
+    plan = {
+        "kind": "InstallPlan",
+        "status": {"phase": "Complete", "plan": [{"resource": {"name": "x", "manifest": "{}"}}]},
+    }
+    assert keep(plan)["status"] == {"phase": "Complete", "plan": [{"resource": {"name": "x"}}]}
 
 
 def test_logs_are_asked_of_containers_that_ran() -> None:

@@ -11,7 +11,8 @@ import pytest
 from railwright import api
 from railwright.adapters.archive.collect import collecting
 from railwright.core.redactor import Redactor
-from railwright.pipeline.collect import gather, keep
+from railwright.pipeline.collect import gather
+from railwright.pipeline.collect_keep import keep
 from railwright.simulator.open import open_simulator
 
 KEY = b"k" * 32

@@ -1,0 +1,131 @@
+"""
+What of an object may be in an archive at all, redacted or not. Pure.
+
+Left out is what holds secrets of others, and what is large and judged by nobody: contents of the cluster's own
+MachineConfigs, commands and environments of users' pods, rules of others' roles, manifests inside InstallPlans.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from railwright.core import kinds
+from railwright.core.objects import KubeObject, dig, labels_of
+from railwright.facts.cluster import MANAGED_BY, OPERATOR_NAMESPACES
+from railwright.facts.packages import PACKAGES
+
+_CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
+"""MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
+_NETWORKS = "k8s.v1.cni.cncf.io/"
+_DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
+_PRIVATE = ("env", "envFrom", "args", "command", "volumeMounts", "lifecycle")
+
+
+def keep(obj: KubeObject) -> KubeObject:
+    """Cut an object down to what may be in an archive; the very object when all of it may."""
+    cut = _CUT.get(str(dig(obj, "kind", default="")))
+    return cut(obj) if cut is not None else obj
+
+
+def _machine_config(obj: KubeObject) -> KubeObject:
+    if not _CLUSTERS_OWN.match(_name(obj)):
+        return obj
+    return {**obj, "spec": _without(dig(obj, "spec", default={}), "config")}
+
+
+def _access(obj: KubeObject) -> KubeObject:
+    """Keep rules of what is ours; of others that it is there."""
+    if MANAGED_BY in labels_of(obj).items() or "railwright" in _name(obj):
+        return obj
+    return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
+
+
+def _pod(pod: KubeObject) -> KubeObject:
+    if _pod_matters(pod):
+        return pod
+    metadata = _without(pod["metadata"], "annotations", "managedFields")
+    return {**pod, "metadata": metadata, "spec": _reduced_spec(dig(pod, "spec", default={}))}
+
+
+def _pod_matters(pod: KubeObject) -> bool:
+    """Keep pods of the operators, and pods that use a device or an additional network, whole."""
+    if dig(pod, "metadata", "namespace") in OPERATOR_NAMESPACES:
+        return True
+    if any(key.startswith(_NETWORKS) for key in dig(pod, "metadata", "annotations", default={})):
+        return True
+    return any(
+        _DEVICES.match(resource)
+        for key in ("containers", "initContainers")
+        for container in dig(pod, "spec", key, default=())
+        for part in ("limits", "requests")
+        for resource in dig(container, "resources", part, default={})
+    )
+
+
+def _workload(obj: KubeObject) -> KubeObject:
+    if dig(obj, "metadata", "namespace") in OPERATOR_NAMESPACES:
+        return obj
+    spec = dig(obj, "spec", default={})
+    template = dig(spec, "template", default={})
+    reduced = {**template, "spec": _reduced_spec(dig(template, "spec", default={}))}
+    metadata = _without(obj["metadata"], "annotations", "managedFields")
+    return {**obj, "metadata": metadata, "spec": {**spec, "template": reduced}}
+
+
+def _reduced_spec(spec: KubeObject) -> KubeObject:
+    """Leave out what may hold anything: commands, environments, volumes."""
+    reduced = _without(spec, "volumes")
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        if key in spec:
+            reduced[key] = [_without(container, *_PRIVATE) for container in spec[key]]
+    return reduced
+
+
+def _package(obj: KubeObject) -> KubeObject:
+    """Keep what catalogs offer of the four operators; icons and descriptions are most of the rest."""
+    if _name(obj) in PACKAGES:
+        return obj
+    return {**obj, "status": {"packageName": dig(obj, "status", "packageName", default=_name(obj))}}
+
+
+def _csv(obj: KubeObject) -> KubeObject:
+    """Leave out examples, icon and description; of OLM's copies in other namespaces keep that they are there."""
+    metadata = {**obj["metadata"]}
+    if "annotations" in metadata:
+        metadata["annotations"] = _without(metadata["annotations"], "alm-examples")
+    spec = dig(obj, "spec", default={})
+    is_copy = "olm.copiedFrom" in labels_of(obj) or dig(obj, "status", "reason") == "Copied"
+    return {**obj, "metadata": metadata, "spec": {} if is_copy else _without(spec, "icon", "description")}
+
+
+def _install_plan(obj: KubeObject) -> KubeObject:
+    """Leave out the manifests of a bundle: they are the objects that are there, once more."""
+    status = dig(obj, "status", default={})
+    if "plan" not in status:
+        return obj
+    steps = [{**step, "resource": _without(dig(step, "resource", default={}), "manifest")} for step in status["plan"]]
+    return {**obj, "status": {**_without(status, "bundleLookups"), "plan": steps}}
+
+
+def _name(obj: KubeObject) -> str:
+    return str(dig(obj, "metadata", "name", default=""))
+
+
+def _without(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if key not in keys}
+
+
+_CUT: Mapping[str, Callable[[KubeObject], KubeObject]] = {
+    kinds.MACHINE_CONFIG.kind: _machine_config,
+    kinds.POD.kind: _pod,
+    kinds.DAEMON_SET.kind: _workload,
+    kinds.DEPLOYMENT.kind: _workload,
+    kinds.SERVICE_ACCOUNT.kind: _access,
+    kinds.ROLE.kind: _access,
+    kinds.ROLE_BINDING.kind: _access,
+    kinds.CLUSTER_ROLE.kind: _access,
+    kinds.CLUSTER_ROLE_BINDING.kind: _access,
+    kinds.PACKAGE_MANIFEST.kind: _package,
+    kinds.CLUSTER_SERVICE_VERSION.kind: _csv,
+    kinds.INSTALL_PLAN.kind: _install_plan,
+}
