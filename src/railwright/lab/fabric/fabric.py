@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.errors import ClusterUnreachable
+from railwright.dataplane.bounded import end_with_parent
 from railwright.lab.fabric.programs import Programs, find_programs
 from railwright.lab.fabric.topology import fat_tree, host_name
 from railwright.ports.progress import Progress
@@ -155,6 +156,7 @@ async def _started(cleanup: AsyncExitStack, command: Sequence[str], settings: di
             stdout=out,
             stderr=out,
             start_new_session=True,
+            preexec_fn=end_with_parent,
         )
 
     async def end() -> None:

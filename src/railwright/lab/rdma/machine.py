@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from railwright.core.errors import ClusterUnreachable
+from railwright.dataplane.bounded import end_with_parent
 from railwright.lab.rdma.build import Image
 from railwright.lab.rdma.guest.agent import PORT_NAME
 from railwright.lab.rdma.tools import Emulator
@@ -21,6 +22,7 @@ BOOT_LIMIT_S = 90.0
 MEMORY_MIB = 768
 CONTROL = "control"
 """Name of the socket to the agent, in the machine's folder."""
+INITRD = "initrd"
 _ANSWER_SPARE_S = 20.0
 _LONGEST_ANSWER_BYTES = 1 << 26
 _CONNECT_STEP_S = 0.05
@@ -139,16 +141,23 @@ def command(emulator: Emulator, image: Image, own: Path, folder: Path, extra: tu
 
 
 async def start(
-    emulator: Emulator, image: Image, own_code: bytes, folder: Path, extra: tuple[str, ...] = ()
+    emulator: Emulator,
+    image: Image,
+    own_code: bytes,
+    folder: Path,
+    extra: tuple[str, ...] = (),
+    *,
+    outlives_us: bool = False,
 ) -> asyncio.subprocess.Process:
     """
-    Start the machine in a session of its own; it goes on until its process is ended.
+    Start the machine in a session of its own.
 
     Args:
         own_code: a second file system, see `image.own_file_system`.
         folder: for its console and sockets; must be empty, and short (a socket's path has 107 characters).
+        outlives_us: without it the kernel ends the machine when this process ends, however it does.
     """
-    initrd = folder / "initrd"
+    initrd = folder / INITRD
     await asyncio.to_thread(_write_both, initrd, image.file_system, own_code)
     with await asyncio.to_thread((folder / "emulator.log").open, "wb") as log:
         return await asyncio.create_subprocess_exec(
@@ -157,6 +166,7 @@ async def start(
             stdout=log,
             stderr=log,
             start_new_session=True,
+            preexec_fn=None if outlives_us else end_with_parent,
         )
 
 
@@ -176,6 +186,7 @@ async def booted(
         link = await connected(folder / CONTROL, process)
         try:
             await link.greeting(BOOT_LIMIT_S)
+            (folder / INITRD).unlink()
             yield link
         finally:
             await link.close()

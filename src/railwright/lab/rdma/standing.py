@@ -55,7 +55,8 @@ async def up(shape: Shape, progress: Progress, fault: str = "") -> str:
     folder.mkdir(parents=True)
     parts = await machine_parts(shape, progress)
     progress.emit(Note(f"booting the lab's machine (Linux {parts.image.kernel_version}, emulated)"))
-    process = await start(parts.emulator, parts.image, parts.own_code, folder, emulator_arguments(shape))
+    extra = emulator_arguments(shape)
+    process = await start(parts.emulator, parts.image, parts.own_code, folder, extra, outlives_us=True)
     try:
         link = await connected(folder / CONTROL, process)
         await link.greeting(BOOT_LIMIT_S)
