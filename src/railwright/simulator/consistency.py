@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from railwright.core.errors import UsageError
 from railwright.core.ids import parse_pci_address
-from railwright.simulator.hardware import Machine
+from railwright.simulator.hardware import LINK_SPEEDS_GTS, PCI_SIZES_BYTES, Machine
 from railwright.simulator.worlds.model import Draft
 
 
@@ -50,8 +50,32 @@ def _machine(machine: Machine) -> list[str]:
         for lower in item.lowers
         if lower in infiniband
     ]
+    found += _registers(machine)
     if machine.default_route not in names:
         found.append(f"{where}: the default route goes through {machine.default_route}, which is not there")
+    return found
+
+
+def _registers(machine: Machine) -> list[str]:
+    """Check links, payloads and bridges."""
+    bridges = {path.rpartition("/")[2] for path in machine.bridge_paths}
+    found = [f"{machine.name}: there is no bridge {pci}" for pci, _ in machine.bridges if pci not in bridges]
+    every = [(item.pci, item.registers) for item in machine.cards] + list(machine.bridges)
+    for pci, registers in every:
+        where = f"{machine.name}: {pci}"
+        if registers.link_width_lanes > registers.max_link_width_lanes:
+            found.append(f"{where} has more lanes than it can have")
+        if registers.link_speed_gts > registers.max_link_speed_gts:
+            found.append(f"{where} is faster than it can be")
+        if {registers.link_speed_gts, registers.max_link_speed_gts} - set(LINK_SPEEDS_GTS):
+            found.append(f"{where} has a link speed that PCI Express does not know")
+        if registers.max_payload_bytes > registers.max_payload_supported_bytes:
+            found.append(f"{where} has a larger payload than it can have")
+        if registers.acs_control & ~registers.acs_capability:
+            found.append(f"{where} has ACS bits on that it does not have")
+        sizes = (registers.max_payload_bytes, registers.max_payload_supported_bytes, registers.max_read_request_bytes)
+        if any(size not in PCI_SIZES_BYTES for size in sizes):
+            found.append(f"{where} has a payload or request size that PCI Express does not know")
     return found
 
 

@@ -6,6 +6,8 @@ from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
 from railwright.simulator.settings import Settings
 from railwright.standins.model import NodeDevices, Port
 
+LINK_SPEEDS_GTS = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)
+PCI_SIZES_BYTES = (128, 256, 512, 1024, 2048, 4096)
 ACS_CAPABLE = 0x5F
 """All of Access Control Services but egress control: what switches of servers offer."""
 

@@ -11,7 +11,7 @@ from railwright.core.kinds import NODE, POD
 from railwright.core.objects import Ref
 from railwright.ports.cluster import Selection
 from railwright.simulator.consistency import check
-from railwright.simulator.hardware import Virtual
+from railwright.simulator.hardware import BRIDGE, Virtual
 from railwright.simulator.open import draft_of, open_simulator, parse_specification
 
 SCRIPT = "# railwright node script"
@@ -187,6 +187,13 @@ def the_worker():
         ({"virtuals": (Virtual("br-ex", "openvswitch", lowers=("nobody",)),)}, "lies on nobody"),
         ({"default_route": "nobody"}, "goes through nobody"),
         ({"name": "worker-1"}, "node worker-1 is there twice"),
+        ({"bridges": (("0000:f9:00.0", BRIDGE),)}, "there is no bridge 0000:f9:00.0"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, link_width_lanes=32)),)}, "more lanes than it can have"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, link_speed_gts=64.0)),)}, "faster than it can be"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, link_speed_gts=3.0)),)}, "does not know"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, acs_control=0x80)),)}, "ACS bits on"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, max_payload_bytes=1024)),)}, "larger payload"),
+        ({"bridges": (("0000:15:01.0", replace(BRIDGE, max_read_request_bytes=300)),)}, "payload or request size"),
     ],
 )
 def test_an_impossible_world_is_refused(changes, text):

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from railwright.simulator.addresses import vf_guid
-from railwright.simulator.hardware import Gpu, Machine, Nic, PciRegisters
+from railwright.simulator.hardware import LINK_SPEEDS_GTS, Gpu, Machine, Nic, PciRegisters
 from railwright.simulator.running import Running
 
-_SPEEDS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
+_SPEEDS = {speed: code for code, speed in enumerate(LINK_SPEEDS_GTS, start=1)}
 """Codes of link speeds in GT/s. Source: Linux include/uapi/linux/pci_regs.h, PCI_EXP_LNKSTA_CLS_*."""
 _TYPES = {"endpoint": 0x0, "root-port": 0x4, "switch-upstream": 0x5, "switch-downstream": 0x6}
 """Source: Linux include/uapi/linux/pci_regs.h, PCI_EXP_TYPE_*."""
