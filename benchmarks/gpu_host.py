@@ -89,7 +89,8 @@ def export() -> str:
     exported = cuda.export_dmabuf(cuda.allocate(1 << 22), 1 << 22)
     if isinstance(exported, Exported):
         with exported:
-            return f"{exported.registration}: {Path(f"/proc/self/fd/{exported.descriptor}").readlink()}"
+            target = Path(f"/proc/self/fd/{exported.descriptor}").readlink()
+            return f"{exported.registration}: {target}"
     return exported
 
 
