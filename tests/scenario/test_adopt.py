@@ -17,7 +17,7 @@ from support.others import (
     with_device_class,
     with_pool,
 )
-from support.scenarios import Heard, Yes, applied, intents_for, open_for, verdicts
+from support.scenarios import Heard, Yes, applied, beside_team_a, intents_for, open_for, verdicts
 from support.traces import differences, seen_objects
 
 from railwright import api
@@ -77,9 +77,17 @@ def adopted_fields(prepared):
     }
 
 
+@pytest.mark.parametrize("method", ["host-device", "sriov"])
+async def test_a_port_that_team_a_hands_out_is_not_taken_away(method):
+    world = await adopt_world()
+    plan = (await api.plan(world, intents_for(method, "roce"))).plan
+    assert {item.code for node in plan.nodes for item in node.refused} == {"port-used-by-others"}
+    assert [item.code for item in plan.refusals] == ["no-node-admitted"]
+
+
 @pytest.mark.parametrize("method", METHODS)
 async def test_it_works_beside_others_settings_with_no_consent_to_take_any_and_leaves_no_trace(method):
-    world, intents = await adopt_world(), intents_for(method, "roce")
+    world, intents = await adopt_world(), beside_team_a(method)
     before = await seen_objects(world.cluster)
 
     record = await applied(world, intents)

@@ -13,7 +13,7 @@ from support.others import (
     store,
     with_pool,
 )
-from support.scenarios import Heard, Yes, applied, intents_for, open_for
+from support.scenarios import Heard, Yes, applied, beside_team_a, intents_for, open_for
 from support.traces import seen_objects
 
 from railwright import api
@@ -38,7 +38,7 @@ async def applied_world(method="shared", **options):
 
 async def adopted_world(method):
     world = await open_for("roce", world="adopt")
-    assert (await applied(world, intents_for(method, "roce"))).exit_code == 0
+    assert (await applied(world, beside_team_a(method))).exit_code == 0
     return world
 
 
@@ -136,7 +136,10 @@ async def test_a_node_that_went_bad_keeps_what_it_has_and_nothing_new_is_done_to
     assert {item.node for item in record.refused_nodes} == {"worker-1"}
     assert "admitted-node-went-bad" in {item.code for item in record.warnings}
     assert labels_of(now_is(world, WORKER)) == before
-    assert [node for node, _ in (await api.status(world)).not_admitted] == ["worker-1"]
+    now = await api.status(world)
+    assert [node for node, _ in now.not_admitted] == ["worker-1"]
+    assert ("nic-driver-ready", "UNKNOWN") in {(stage.name, stage.verdict.value) for stage in now.stages}
+    assert now.exit_code == 6
 
 
 async def test_clean_does_not_take_a_driver_from_a_node_that_would_be_cut_off():

@@ -9,6 +9,8 @@ from railwright.ports.progress import Event, Wrote
 SIX = tuple((method, fabric) for fabric in ("roce", "infiniband") for method in ("shared", "host-device", "sriov"))
 WORLD = {"roce": "h200-roce", "infiniband": "h200-ib"}
 
+FREE_PORTS = ("enp24s0np0", "enp58s0np0", "enp75s0np0", "enp92s0np0", "enp154s0np0", "enp186s0np0", "enp202s0np0")
+"""Every rail but enp218s0np0, of which team A's shared pool hands out shares."""
 _RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
 metadata: {{name: {name}}}
@@ -47,6 +49,12 @@ def rails(method, fabric, *, name="east-west", more=""):
 
 def intents_for(method, fabric, **options):
     return api.parse_intents(rails(method, fabric, **options))
+
+
+def beside_team_a(method):
+    """A fabric that leaves team A's port alone where it would take it away."""
+    named = ", ".join(f"{{name: rail{index}, netdev: {port}}}" for index, port in enumerate(FREE_PORTS))
+    return intents_for(method, "roce", more="" if method == "shared" else f"  rails: [{named}]\n")
 
 
 async def open_for(fabric, *faults, world=None):

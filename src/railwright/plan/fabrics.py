@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from railwright.catalog.model import Catalog
 from railwright.core.ids import FabricName, NetDevice, NodeName, PciAddress, RailName
 from railwright.facts.model import NodeHardware, Snapshot
+from railwright.plan import others
 from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
@@ -39,7 +40,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
     fabrics: list[FabricNodes] = []
     selected: dict[NodeName, str] = {}
     left_out: dict[NodeName, str] = {}
-    others: list[OtherPort] = []
+    other_ports: list[OtherPort] = []
     subnets: list[str] = []
     for settings in all_settings:
         if snapshot.nodes:
@@ -49,9 +50,10 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
             wired = []
             for item in found:
                 ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog)
-                others.extend(not_rails)
+                other_ports.extend(not_rails)
                 rails = rails_of(item, ports, settings.intent, notes)
                 check_node(rails, item.hardware, settings, catalog, notes)
+                others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
                 refuse_cut(item.node.name, item.hardware, [rail.port.pci for rail in rails.rails], settings, notes)
                 wired.append(rails)
             hardware = {item.node.name: item.hardware for item in found}
@@ -60,7 +62,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
             fabric = _offline(settings, snapshot, subnets, notes)
         subnets.extend(text for rail in fabric.rails for text in rail.subnets)
         fabrics.append(fabric)
-    return Drafts(tuple(fabrics), selected, left_out, tuple(dict.fromkeys(others)))
+    return Drafts(tuple(fabrics), selected, left_out, tuple(dict.fromkeys(other_ports)))
 
 
 def _fabric(

@@ -13,6 +13,7 @@ from railwright.facts.model import ClusterFacts
 from railwright.intent.model import Ipam
 from railwright.plan.model import ADMITTED, IpPoolShare, Rail, fabric_label
 from railwright.plan.notes import Notes
+from railwright.plan.others import subnets_in_use
 from railwright.plan.ours import is_ours
 from railwright.plan.settings import Settings
 
@@ -45,7 +46,8 @@ def subnets_for(
     asked = settings.intent.network.subnets
     where = str(settings.intent.place("spec.network.subnets") or settings.name)
     if asked is None:
-        free = next((text for text in DEFAULT_SUBNETS if not _overlaps(text, busy)), None)
+        in_use = [*busy, *subnets_in_use(cluster)]
+        free = next((text for text in DEFAULT_SUBNETS if not _overlaps(text, in_use)), None)
         if free is None:
             notes.refuse(
                 "no-free-subnet",
@@ -57,7 +59,7 @@ def subnets_for(
             f"{settings.name}: spec.network.subnets",
             free,
             "default",
-            "private, and free of the cluster's networks",
+            "private, and free of the cluster's networks and of others' address pools",
             "RFC 1918",
         )
         asked = (free,)
@@ -71,6 +73,8 @@ def subnets_for(
                 seen=f"{text} and {other}",
                 hint="name a free one in spec.network.subnets",
             )
+        for other, owner in _overlaps(text, subnets_in_use(cluster)):
+            notes.warn("subnet-of-others", f"subnet {text} overlaps {other}, which {owner} hands out", settings.name)
     families = [[net for text in asked if (net := ipaddress.ip_network(text)).version == version] for version in (4, 6)]
     cut = [_cut(family, rails, where, notes) for family in families if family]
     return RailSubnets(tuple(tuple(str(part[index]) for part in cut if part) for index in range(rails)))

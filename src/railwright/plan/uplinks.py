@@ -39,6 +39,7 @@ def refuse_cut(
 ) -> None:
     """Refuse a node whose own traffic would be cut, or of which that is not known."""
     rails = tuple(rails)
+    refuse_storage_in_use(node, hardware, settings, notes)
     if not hardware.uplinks_known:
         notes.refuse(
             "uplink-unknown",
@@ -54,6 +55,29 @@ def refuse_cut(
         by_port.setdefault((carried.pci, why), []).append(carried)
     for (_, why), traffic in by_port.items():
         _refuse(node, traffic, why, rails, settings, notes)
+
+
+_STORAGE_MODULES = ("ib_iser", "ib_isert", "ib_srp", "ib_srpt", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma")
+"""
+What the DOCA driver container unloads with UNLOAD_STORAGE_MODULES, whichever NIC they work over.
+Source: Mellanox/network-operator b06827e0, docs/mofed-container-env-vars.md (STORAGE_MODULES, 2026-08-19).
+"""
+
+
+def refuse_storage_in_use(node: NodeName, hardware: NodeHardware, settings: Settings, notes: Notes) -> None:
+    """Refuse a node whose storage goes over RDMA: the driver container unloads its modules, over any NIC."""
+    if settings.nic_driver is not NicDriver.DOCA or hardware.mlx5_driver:
+        return
+    used = [f"{name} ({hardware.modules[name]})" for name in _STORAGE_MODULES if hardware.modules.get(name, 0) > 0]
+    if used:
+        notes.refuse(
+            "rdma-storage-in-use",
+            f"storage of {node} goes over RDMA: the DOCA driver unloads {', '.join(used)}, over whichever NIC it works",
+            expected="no RDMA storage module in use",
+            seen=", ".join(used),
+            hint="move that storage to TCP, or driver.nic: in-box with driver.memory: dma-buf, which unloads nothing",
+            node=node,
+        )
 
 
 def cuts(hardware: NodeHardware, rails: Iterable[PciAddress], settings: Settings) -> tuple[tuple[Carried, str], ...]:
