@@ -1,8 +1,9 @@
 """
 Operators through real OLM, from published bundles: installed exactly as planned, and every trap that OLM is silent on.
 
-Real here: OLM's two operators and its catalogs, etcd, kube-apiserver, garbage collection and namespaces. Not real: the
-pods of the operators (a stand-in reports their Deployments available), package-server, machines.
+Real here: OLM's two operators and its catalogs, etcd, kube-apiserver, kube-scheduler, the controllers of Deployments,
+garbage collection and namespaces. Not real: what the operators' pods do (KWOK says that they run), package-server,
+machines.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -27,11 +28,7 @@ from railwright.pipeline.model import ApplyRecord, CleanRecord
 from railwright.ports.approval import Question
 from railwright.ports.progress import Event, Note, StageEnded
 
-pytestmark = [
-    pytest.mark.bed,
-    # At a load of 9 three client sockets were left to the garbage collector; who opened them is not known yet.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.bed
 STAGE = api.StageName("operators-installed")
 PLANNED = {
     "openshift-nfd": "nfd.v4.20.0",

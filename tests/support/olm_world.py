@@ -9,7 +9,7 @@ from support.bed_world import FasterCluster, RecordNode, engine_of
 from support.plane import ABSENT, live_cluster
 
 from railwright.core.ids import NodeName
-from railwright.core.kinds import CATALOG_SOURCE, PACKAGE_MANIFEST
+from railwright.core.kinds import CATALOG_SOURCE, NODE, PACKAGE_MANIFEST
 from railwright.core.objects import Kind, KubeObject, ref_of
 from railwright.lab.controlplane.actors import Actors, acting
 from railwright.lab.controlplane.client import Answered, PlaneClient
@@ -18,7 +18,14 @@ from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.olm import Olm, ensure_olm, running_olm
 from railwright.lab.controlplane.olm_catalog import Bundle, Channel, Package, kinds_brought, published_packages
 from railwright.lab.controlplane.plane import Plane, running_plane
-from railwright.lab.controlplane.programs import Unavailable, ensure_programs
+from railwright.lab.controlplane.pods import (
+    KWOK_MARK,
+    KWOK_PROGRAMS,
+    SCHEDULER_PROGRAMS,
+    running_kwok,
+    running_scheduler,
+)
+from railwright.lab.controlplane.programs import PROGRAMS, Unavailable, ensure_programs
 from railwright.lab.controlplane.seed import seed
 from railwright.ports.node import NodeAnswer
 from railwright.ports.progress import Silent
@@ -29,7 +36,9 @@ from railwright.standins.all import STANDINS
 WORLD = "h200-roce"
 RELEASE = "4.20"
 """As the world's ClusterVersion says."""
-OLM_STANDIN = "catalog-operator"
+NOT_PLAYED = ("catalog-operator", "deployment-controller")
+"""OLM itself, and Deployments: their pods are made, scheduled and run by the real controllers, scheduler and KWOK."""
+CONTROLLERS = ("deployment-controller", "replicaset-controller", "node-lifecycle-controller")
 STANDINS_FACTOR = 150.0
 """Of the stand-ins' own time: controllers are available at once."""
 
@@ -55,21 +64,24 @@ class OlmBed:
 @asynccontextmanager
 async def olm_cluster(folder: Path) -> AsyncIterator[OlmCluster | Unavailable]:
     """Run everything for the length of a block, or say why that is not possible here."""
-    olm_programs = await ensure_olm(Silent())
-    plane_programs = await ensure_programs(Silent())
-    for answer in (olm_programs, plane_programs):
+    folders = [await ensure_olm(Silent())]
+    folders += [await ensure_programs(Silent(), group) for group in (PROGRAMS, SCHEDULER_PROGRAMS, KWOK_PROGRAMS)]
+    for answer in folders:
         if isinstance(answer, Unavailable):
             yield answer
             return
-    assert isinstance(olm_programs, Path)
-    assert isinstance(plane_programs, Path)
+    olm_programs, plane_programs, scheduler, kwok = (each for each in folders if isinstance(each, Path))
     packages = (*published_packages(folder, RELEASE), unplanned_package())
     engine = engine_of(WORLD)
-    async with running_plane(plane_programs) as plane:
+    async with (
+        running_plane(plane_programs, CONTROLLERS) as plane,
+        running_scheduler(scheduler, plane),
+        running_kwok(kwok, plane),
+    ):
         client = plane.client()
         try:
             await install_definitions(client, folder, ABSENT | kinds_brought(packages))
-            seeded = [obj for obj in engine.store.objects.values() if ref_of(obj).kind not in _FROM_CATALOGS]
+            seeded = [_managed(obj) for obj in engine.store.objects.values() if ref_of(obj).kind not in _FROM_CATALOGS]
             refused = await seed(client, seeded)
         finally:
             await client.close()
@@ -79,6 +91,14 @@ async def olm_cluster(folder: Path) -> AsyncIterator[OlmCluster | Unavailable]:
 
 
 _FROM_CATALOGS = (CATALOG_SOURCE, PACKAGE_MANIFEST)
+
+
+def _managed(obj: KubeObject) -> KubeObject:
+    """Let KWOK run the pods of a node."""
+    if ref_of(obj).kind != NODE:
+        return obj
+    metadata = obj["metadata"]
+    return {**obj, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **KWOK_MARK}}}
 
 
 def unplanned_package() -> Package:
@@ -127,7 +147,7 @@ async def olm_bed(running: OlmCluster, factor: float = 1.0) -> AsyncIterator[Olm
     client = running.plane.client()
     cluster = live_cluster(running.plane, lambda name, transport: FasterCluster(name, transport, time))
     try:
-        standins = [(name, react) for name, react in STANDINS if name != OLM_STANDIN]
+        standins = [(name, react) for name, react in STANDINS if name not in NOT_PLAYED]
         actors = Actors(client, standins, running.engine.seen().devices, FasterTime(STANDINS_FACTOR))
         async with acting(actors, await served_kinds(client)):
             yield OlmBed(World(cluster, _Prepared(RecordNode(running.engine.machines, actors)), time), actors, client)
