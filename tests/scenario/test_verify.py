@@ -1,0 +1,283 @@
+"""verify on a simulated cluster: through its pods, what it leaves, whom it spares, and what it finds."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from support.scenarios import SIX, Yes, applied, intents_for, open_for, rails
+
+from railwright import api
+from railwright.apply.ledger import LedgerStore
+from railwright.cli.app import main
+from railwright.core import kinds
+from railwright.core.errors import ObjectRefused
+from railwright.core.objects import Ref
+from railwright.core.verdicts import Verdict
+from railwright.manifests.verifiers import Run, access_of
+from railwright.pipeline.verifier_pods import VerifierPods
+from railwright.ports.cluster import Selection
+from railwright.simulator.cluster import SimCluster
+
+QUICK = api.Wish(api.Options(quick=True))
+
+
+class No:
+    def approve(self, question):
+        del question
+        return False
+
+
+class Looking:
+    """Progress that looks at the cluster's verification pods whenever cells were measured."""
+
+    def __init__(self, world):
+        self.world, self.pods, self.names = world, [], []
+
+    def emit(self, event):
+        self.names.append(type(event).__name__)
+        if type(event).__name__ == "Measuring" and not self.pods:
+            store = self.world.cluster.engine.store.objects
+            self.pods = [obj for ref, obj in store.items() if ref.kind == kinds.POD and "railwright-verify" in ref.name]
+
+
+async def ready(fabric="roce", *faults, method="shared"):
+    """Open a world in which a fabric was applied."""
+    world, intents = await open_for(fabric, *faults), intents_for(method, fabric)
+    record = await applied(world, intents, verify=False)
+    assert record.exit_code == 0
+    return world, intents
+
+
+async def verified(world, intents, wish=QUICK, **options):
+    return await api.verify(world, intents, wish, approval=Yes(), **options)
+
+
+async def left(world):
+    """Name everything of verify that is on the cluster or in the ledger."""
+    found = []
+    for kind in (
+        kinds.POD,
+        kinds.SERVICE_ACCOUNT,
+        kinds.SECURITY_CONTEXT_CONSTRAINTS,
+        kinds.PRIORITY_CLASS,
+        kinds.ROLE,
+    ):
+        found += [
+            obj["metadata"]["name"]
+            async for obj in world.cluster.list(Selection(kind))
+            if "railwright-verify" in obj["metadata"]["name"]
+        ]
+    ledger = await LedgerStore(world.cluster, world.clock).load()
+    return found + [str(ref) for ref in ledger.entries if "railwright-verify" in ref.name]
+
+
+@pytest.mark.parametrize(("method", "fabric"), SIX)
+async def test_each_configuration_is_shown_to_be_direct_and_fast_and_nothing_is_left(method, fabric):
+    world, intents = await ready(fabric, method=method)
+    record = await verified(world, intents)
+    assert (record.summary.verdict, record.summary.direct, record.summary.fast) == (Verdict.PASS,) * 3
+    assert record.coverage.ways == record.coverage.ways_possible == 16
+    assert await left(world) == []
+    verified_stage = (await api.status(world)).stages[-1]
+    assert (verified_stage.verdict, verified_stage.since != "") == (Verdict.PASS, True)
+
+
+async def test_pods_are_as_poor_as_they_can_be_and_pinned():
+    world, intents = await ready()
+    looking = Looking(world)
+    await verified(world, intents, progress=looking)
+    assert {pod["spec"]["nodeName"] for pod in looking.pods} == {"worker-0", "worker-1"}
+    for pod in looking.pods:
+        spec, (container,) = pod["spec"], pod["spec"]["containers"]
+        security = container["securityContext"]
+        assert security["runAsUser"] == 0, "IPC_LOCK has no effect for other users"
+        assert security["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
+        assert security["allowPrivilegeEscalation"] is False
+        assert spec["automountServiceAccountToken"] is False
+        assert not any("hostPath" in volume for volume in spec["volumes"])
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & set(spec)
+        assert spec["activeDeadlineSeconds"] > 0
+        assert container["resources"]["limits"]["nvidia.com/gpu"] == "8"
+        assert sum(name.startswith("rdma/") for name in container["resources"]["limits"]) == 8
+        assert pod["metadata"]["namespace"] == "training"
+    names = {pod["spec"]["priorityClassName"] for pod in looking.pods}
+    assert len(names) == 1
+    assert names.pop().startswith("railwright-verify-")
+
+
+async def test_what_a_killed_run_left_goes_with_the_next_one():
+    world, intents = await ready()
+    run = Run("killed", "training", api.FabricName("east-west"), "image", 60.0, has_scc=True)
+    pods = VerifierPods(world, run, (), (), {}, api.Silent())
+    await pods.start()
+    assert len(access_of(run)) == 5
+    assert await left(world) != []
+    await verified(world, intents)
+    assert await left(world) == []
+
+
+async def test_clean_takes_what_a_killed_run_left_too():
+    world, _ = await ready()
+    run = Run("killed", "training", api.FabricName("east-west"), "image", 60.0, has_scc=True)
+    await VerifierPods(world, run, (), (), {}, api.Silent()).start()
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    assert await left(world) == []
+
+
+async def test_an_interrupt_gives_a_record_and_leaves_nothing():
+    world, intents = await ready()
+
+    class Stopping:
+        def emit(self, event):
+            if type(event).__name__ == "Measuring":
+                task.cancel()
+
+    task = asyncio.ensure_future(verified(world, intents, progress=Stopping()))
+    record = await task
+    assert (record.summary.interrupted, record.exit_code) == (True, 130)
+    assert "interrupted before it was run" in {cell.reason for cell in record.cells}
+    assert len(record.cells) == record.schedule.cells
+    assert await left(world) == []
+
+
+async def test_nodes_in_use_are_spared_unless_asked_for():
+    world, intents = await ready()
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "train-0", "namespace": "training"},
+        "spec": {
+            "nodeName": "worker-1",
+            "containers": [
+                {
+                    "name": "main",
+                    "image": "x",
+                    "resources": {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}},
+                }
+            ],
+        },
+    }
+    await world.cluster.apply(pod, field_manager="somebody")
+    await world.clock.sleep(30)
+    with pytest.raises(api.Refused, match=r"busy: pod training/train-0 uses 8 nvidia\.com/gpu"):
+        await verified(world, intents)
+    record = await verified(world, intents, replace(QUICK, include_busy=True))
+    assert record.coverage.nodes == 2
+    gpu = [cell for cell in record.cells if cell.memory == "gpu"]
+    assert {cell.verdict for cell in gpu} == {Verdict.SKIP}, "no GPU is free on worker-1"
+
+
+async def test_nothing_is_started_without_a_yes():
+    world, intents = await ready()
+    with pytest.raises(api.Refused, match="not confirmed"):
+        await api.verify(world, intents, QUICK, approval=No())
+    assert await left(world) == []
+
+
+async def test_a_fabric_that_was_never_applied_is_refused():
+    world, intents = await open_for("roce"), intents_for("shared", "roce")
+    with pytest.raises(api.Refused, match="two nodes are needed, and 0 of 0"):
+        await verified(world, intents)
+
+
+async def test_pods_in_which_nothing_can_be_run_make_every_cell_unknown():
+    world, intents = await ready()
+    deaf = replace(world, cluster=replace(world.cluster, execution=None))
+    record = await verified(deaf, intents)
+    assert {cell.verdict for cell in record.cells} == {Verdict.UNKNOWN}
+    assert record.exit_code == 6
+    assert "nothing can be run in its pod" in record.cells[0].reason
+    assert await left(world) == []
+
+
+async def test_acs_redirect_is_direct_and_slow_and_its_place_is_named():
+    world, intents = await ready("roce", "acs-redirect")
+    record = await verified(world, intents)
+    assert (record.summary.direct, record.summary.fast, record.exit_code) == (Verdict.PASS, Verdict.FAIL, 5)
+    assert "ACS sends requests between GPU and NIC up to the root complex" in record.culprits[0].text
+    assert "only GPU memory" in record.culprits[0].text
+
+
+async def test_a_link_that_trained_badly_is_slow_and_does_not_lower_its_own_floor():
+    world, intents = await ready("roce", "pcie-half-width")
+    record = await verified(world, intents)
+    assert record.summary.fast is Verdict.FAIL
+    assert "runs at 32 GT/s x8, and could at 32 GT/s x16" in record.culprits[0].text
+
+
+async def test_apply_fails_at_its_last_stage_when_bytes_do_not_move():
+    world, intents = await open_for("roce", "rail-drops"), intents_for("shared", "roce")
+    record = await applied(world, intents)
+    assert (record.stages[-1].stage, record.stages[-1].verdict) == ("verified", Verdict.FAIL)
+    assert "rail0 between worker-0 and worker-1" in record.stages[-1].reason
+    assert record.exit_code == 4
+    shown = (await api.status(world)).stages[-1]
+    assert (shown.name, shown.verdict) == ("verified", Verdict.FAIL)
+
+
+async def test_an_apply_that_writes_nothing_does_not_verify_again():
+    world, intents = await open_for("roce"), intents_for("shared", "roce")
+    first = await applied(world, intents)
+    again = await applied(world, intents)
+    assert [item.stages[-1].verdict for item in (first, again)] == [Verdict.PASS, Verdict.PASS]
+    assert again.stages[-1].reason.startswith("as of ")
+
+
+async def test_a_pod_security_level_that_forbids_ipc_lock_is_a_refusal_with_a_hint(monkeypatch):
+    world, intents = await ready()
+    real = SimCluster.apply
+
+    async def apply(self, obj, **options):
+        if obj["kind"] == "Pod":
+            raise ObjectRefused('violates PodSecurity "baseline:latest": non-default capabilities')
+        return await real(self, obj, **options)
+
+    monkeypatch.setattr(SimCluster, "apply", apply)
+    with pytest.raises(api.Refused, match="not admitted to namespace training") as refused:
+        await verified(world, intents)
+    assert "privileged" in refused.value.hint
+    monkeypatch.undo()
+    assert await left(world) == []
+    assert (await world.cluster.get(Ref(kinds.NAMESPACE, "", "training")))["metadata"]["name"] == "training"
+
+
+def test_the_command_keeps_a_run_shows_it_again_and_compares(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rails.yaml").write_text(rails("shared", "roce"))
+    cluster = ["--cluster", "sim:h200-roce@state.json", "-q"]
+    assert main(["apply", "--yes", "--skip-verify", *cluster]) == 0
+    assert main(["verify", "--quick", "--yes", "--to", "one", *cluster]) == 0
+    capsys.readouterr()
+    assert main(["report", "show", "one", "-o", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["summary"]["verdict"] == "PASS"
+    assert (
+        main(
+            [
+                "verify",
+                "--quick",
+                "--yes",
+                "--rails",
+                "rail0",
+                "--baseline",
+                "one",
+                "--to",
+                "two",
+                "-o",
+                "json",
+                *cluster,
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["coverage"]["shrunk"]
+    assert main(["report", "diff", "one", "two"]) == 0
+    assert main(["report", "diff", "one"]) == 2
+    assert main(["report", "show", "nowhere"]) == 2
+    assert main(["verify", "--budget", "soon", *cluster]) == 2
+    assert main(["verify", "--families", "magic", *cluster]) == 2
+    assert main(["verify", "--yes", "--nodes", "worker-9", *cluster]) == 2
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    assert main(["verify", "--quick", "--yes", "--to", "other", *cluster]) == 2
