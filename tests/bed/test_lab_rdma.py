@@ -147,7 +147,12 @@ def test_every_fault_is_tried() -> None:
 @pytest.mark.parametrize("fault", [fault for fault in SEEN if fault != "netns"])
 async def test_a_fault_stops_the_halves_and_is_said(opened: Lab, fault: str) -> None:
     made = await _furnished(opened, "host-device", fault, rails=2 if fault == "swapped-rails" else 1)
-    assert SEEN[fault] & set(_problems(await _pair(made)))
+    request = dataclasses.replace(BASE, operation="read") if fault == "one-direction" else BASE
+    assert SEEN[fault] & set(_problems(await _pair(made, request)))
+
+
+async def test_the_other_direction_of_a_one_way_rail_works(opened: Lab) -> None:
+    _assert_bytes_arrived(await _pair(await _furnished(opened, "host-device", "one-direction")))
 
 
 async def test_corruption_is_seen_by_the_checksums_alone(opened: Lab) -> None:
@@ -164,6 +169,15 @@ async def test_loss_is_seen_in_the_counters(opened: Lab) -> None:
     halves = await _pair(await _furnished(opened, "host-device", "loss"))
     names = ("completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "send_rnr_err", "duplicate_request")
     assert sum(_grown(half, name) for half in halves for name in names) > 0
+
+
+async def test_a_slow_node_is_slow_and_says_nothing(opened: Lab) -> None:
+    quick = await _pair(await _furnished(opened, "host-device"))
+    slow = await _pair(
+        await _furnished(opened, "host-device", "slow-node"), dataclasses.replace(BASE, operation="read")
+    )
+    assert _problems(slow) == [None, None]
+    assert slow[0].samples[0].average_gbps < quick[0].samples[0].average_gbps
 
 
 async def test_devices_that_stay_in_the_first_namespace_are_missed_by_pods() -> None:

@@ -93,7 +93,7 @@ class Wire:
     retry_count: int = 6
 
 
-Fault = Literal["", "corrupt-arrival", "die-midway"]
+Fault = Literal["", "corrupt-arrival", "cut-midway", "die-midway"]
 """What the lab may ask the engine to do wrong; never set on a cluster."""
 
 

@@ -8,7 +8,9 @@ import dataclasses
 import os
 import random
 import signal
+import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Literal
 
@@ -57,6 +59,17 @@ def run_engine(request: EngineRequest) -> Reply:
 def _step_limit_s(request: EngineRequest) -> float:
     """How long the other half may take for one step: its timed stretch, and then some."""
     return request.duration_s + request.meeting.patience_s + DRAIN_LIMIT_S
+
+
+def _cut(half: Half) -> None:
+    """Take our own link down, as a pulled cable would."""
+    subprocess.run(["ip", "link", "set", half.used.netdev, "down"], check=True)  # noqa: S603, S607 - the lab's fault
+
+
+_MIDWAY: dict[str, Callable[[Half], None]] = {
+    "cut-midway": _cut,
+    "die-midway": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+}
 
 
 class _Notes:
@@ -134,8 +147,8 @@ class _OneSize:
         if self._takes:
             half.buffer.write(half.area_bytes, bytes(self._covered))
         self._talk.together(f"before {label}")
-        if name == "timed" and request.fault == "die-midway":
-            signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        if name == "timed" and request.fault in _MIDWAY:
+            signal.signal(signal.SIGALRM, lambda *_: _MIDWAY[request.fault](half))
             signal.setitimer(signal.ITIMER_REAL, request.duration_s / 2)
         self._notes.add(f"{label}: begins")
         if callable(drive):

@@ -4,7 +4,6 @@ What can be broken in the lab: each breaks the real thing, at the last node's si
 A fault is shell text before the lab is built (`first`) and after (`then`), and what happens to halves in one pod.
 """
 
-import asyncio
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from railwright.lab.rdma.endpoints import Spoiling
 from railwright.lab.rdma.machine import Link
 from railwright.lab.rdma.topology import Shape, port_name
 
-_MIDWAY = 0.5
 _SMALL_MEMLOCK_BYTES = 65536
 
 
@@ -67,17 +65,8 @@ def _netns(_: Link, __: Shape) -> Breaking:
     return Breaking(first="rdma system set netns exclusive")
 
 
-def _link_down(link: Link, shape: Shape) -> Breaking:
-    async def pull(request: Request) -> None:
-        await asyncio.sleep(_midway_s(request))
-        await link.shell(f"ip link set {port_name(shape.nodes, 1)} down")
-
-    return Breaking(spoiling={shape.nodes: Spoiling(meanwhile=pull)})
-
-
-def _midway_s(request: Request) -> float:
-    duration_s = getattr(request, "duration_s", None) or 1.0
-    return float(duration_s) * _MIDWAY
+def _link_down(_: Link, shape: Shape) -> Breaking:
+    return Breaking(spoiling={shape.nodes: Spoiling(change=lambda request: _with_fault(request, "cut-midway"))})
 
 
 def _peer_killed(_: Link, shape: Shape) -> Breaking:
@@ -95,13 +84,13 @@ def _with_fault(request: Request, fault: Fault) -> Request:
 
 
 def _one_direction(_: Link, shape: Shape) -> Breaking:
-    """What the last node sends is dropped at its own port as soon as it carries data: small packets still pass."""
+    """What the last node sends is dropped at its own port when it has 4096 bytes or more: acknowledgements still pass."""
     port = port_name(shape.nodes, 1)
     return Breaking(
         then=(
             f"tc qdisc add dev {port} ingress && "
             f"tc filter add dev {port} parent ffff: protocol ip u32 match ip dport 4791 0xffff "
-            "match u16 0x0400 0xfc00 at 2 action drop"
+            "match u16 0x1000 0xf000 at 2 action drop"
         )
     )
 
@@ -114,10 +103,7 @@ def _swapped_rails(_: Link, shape: Shape) -> Breaking:
 
 def _slow_node(_: Link, shape: Shape) -> Breaking:
     rails = range(1, shape.rails + 1)
-    lines = (
-        f"ip netns exec pod-{shape.nodes} tc qdisc add dev net{rail} root tbf rate 16mbit burst 16k latency 400ms"
-        for rail in rails
-    )
+    lines = (f"ip netns exec pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 16mbit" for rail in rails)
     return Breaking(then="\n".join(lines))
 
 
