@@ -102,7 +102,10 @@ def find(signal: Signal, text: Text) -> Hit | None:
 def _candidates(signal: Signal, text: Text) -> Iterable[int]:
     """Lines that hold the rarest group, near lines that hold the others; latest first."""
     found = [lines for group in signal.groups if (lines := text.index.candidates(group)) is not None]
-    if not found or not all(found):
+    if not found:  # words without letters, or two of them: any line may hold them
+        last = len(text.folded_lines) - 1
+        return range(last, max(-1, last - MAX_LOOKS), -1)
+    if not all(found):
         return ()
     found.sort(key=len)
     lines = found[0]
