@@ -6,7 +6,7 @@ from typing import Any
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 from railwright.core.objects import dig, kind_of
 from railwright.facts.crosscheck import Difference
-from railwright.facts.model import NodeFacts, NodeHardware, Snapshot, Unseen
+from railwright.facts.model import NicPort, NodeFacts, NodeHardware, Snapshot, Unseen
 from railwright.facts.pci import distance
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
@@ -167,6 +167,38 @@ def _node_text(node: NodeFacts) -> str:
     return "\n".join([head, *_hardware_lines(hardware)])
 
 
+def _link(port: NicPort) -> str:
+    """Say how a port is connected, and what it could be where that is more."""
+    if port.link_speed_gts is None or port.link_width_lanes is None:
+        return "-"
+    now = f"{port.link_speed_gts:g} GT/s x{port.link_width_lanes}"
+    best = f"{port.max_link_speed_gts or 0:g} GT/s x{port.max_link_width_lanes or 0}"
+    is_less = (port.max_link_speed_gts or 0, port.max_link_width_lanes or 0) > (
+        port.link_speed_gts,
+        port.link_width_lanes,
+    )
+    return f"{now} of {best}" if is_less else now
+
+
+def _settings(hardware: NodeHardware) -> list[str]:
+    """Say what of the node's setup decides how memory moves; what is not known is left out here, and listed below."""
+    found: list[str] = []
+    if hardware.iommu.present is not None:
+        found.append(f"IOMMU {hardware.iommu.default_type or 'on' if hardware.iommu.present else 'off'}")
+    services = [bridge.config.acs for bridge in hardware.bridges if bridge.config and bridge.config.acs]
+    if services:
+        redirecting = sum(1 for acs in services if acs.request_redirect or acs.completion_redirect)
+        found.append(f"ACS redirects on {redirecting} of {count(len(services), 'bridge')}")
+    if hardware.memlock_limit:
+        size = hardware.memlock_limit
+        found.append(f"memlock of containers {size if size == 'unlimited' else f'{size} KiB'}")
+    if hardware.rdma_netns_mode:
+        found.append(f"RDMA namespaces {hardware.rdma_netns_mode}")
+    if hardware.secure_boot is not None:
+        found.append(f"Secure Boot {'on' if hardware.secure_boot else 'off'}")
+    return found
+
+
 def _hardware_lines(hardware: NodeHardware) -> list[str]:
     rows = []
     for port in hardware.ports:
@@ -185,11 +217,14 @@ def _hardware_lines(hardware: NodeHardware) -> list[str]:
                 port.link_layer.value,
                 port.state or "-",
                 f"{port.rate_gbps:g}" if port.rate_gbps else "-",
+                _link(port),
                 f"{near[1].pci} {near[0].value}" if near else "-",
             )
         )
     lines = [f"  {count(len(hardware.gpus), 'GPU')}, driver: {hardware.nvidia_driver or 'none loaded'}"]
-    lines.append(table(("NIC", "netdev", "RDMA", "link", "state", "Gb/s", "nearest GPU"), rows) or "  no NIC")
+    if settings := _settings(hardware):
+        lines.append(f"  {'; '.join(settings)}")
+    lines.append(table(("NIC", "netdev", "RDMA", "link", "state", "Gb/s", "PCIe", "nearest GPU"), rows) or "  no NIC")
     if hardware.uplinks_known:
         lines.extend(f"  {item.what}: {' > '.join(item.path)}" for item in hardware.carried)
     else:
