@@ -54,12 +54,12 @@ def _of_nic_policy(seen: Seen) -> Iterator[Promise]:
 
 def _of_sriov_policies(seen: Seen) -> Iterator[Promise]:
     prefix = sriov_prefix(seen)
+    counts = {node: _vfs_by_policy(state) for node, state in seen.node_states.items()}
     for policy in sriov_policies(seen):
         name = str(policy["metadata"]["name"])
         resource = f"{prefix}/{dig(policy, 'spec', 'resourceName', default='')}"
         for node in seen.selected(dig(policy, "spec", "nodeSelector", default={})):
-            state = seen.node_states.get(node.name)
-            count = vfs_of(state, name) if state is not None else None
+            count = counts.get(node.name, {}).get(name)
             yield Promise(node.name, resource, count, ref_of(policy), "sriov-device-plugin")
 
 
@@ -84,15 +84,14 @@ def sriov_prefix(seen: Seen) -> str:
     return _SRIOV_PREFIX
 
 
-def vfs_of(state: KubeObject, policy: str) -> int | None:
-    """Count the VFs that a node state wants for one policy; None when the operator has not put it in."""
-    groups = [
-        group
-        for port in dig(state, "spec", "interfaces", default=())
-        for group in port.get("vfGroups") or ()
-        if group.get("policyName") == policy
-    ]
-    return sum(_width(str(group.get("vfRange", "0-0"))) for group in groups) if groups else None
+def _vfs_by_policy(state: KubeObject) -> Mapping[str, int]:
+    """Count the VFs that a node state wants for each policy; one that the operator has not put in is left out."""
+    found: dict[str, int] = {}
+    for port in dig(state, "spec", "interfaces", default=()):
+        for group in port.get("vfGroups") or ():
+            name = str(group.get("policyName"))
+            found[name] = found.get(name, 0) + _width(str(group.get("vfRange", "0-0")))
+    return found
 
 
 def _width(vf_range: str) -> int:

@@ -23,7 +23,7 @@ from railwright.doctor.model import (
 )
 from railwright.doctor.needs import INSIDE, objects
 from railwright.doctor.networks import Attachment, attachments
-from railwright.doctor.promises import promises
+from railwright.doctor.promises import promises, sriov_prefix
 from railwright.doctor.seen import Seen
 from railwright.facts.model import LinkLayer
 from railwright.readiness.kinds.networks import judge_network
@@ -47,9 +47,7 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     "routing without a gateway.",
     source="Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr",
-    needs=(
-        objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS),
-    ),
+    needs=(objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS),),
     covers=("B071", "B078", "B079", "B084", "B087", "B089"),
     leads_to=(Condition.NETWORK_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING, Condition.OPERATOR_MISSING),
@@ -71,9 +69,9 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
         if problem and not dig(nad, "metadata", "ownerReferences"):
             yield _finding(ref_of(nad), problem, (Evidence(str(ref_of(nad)), "spec.config", "cannot be read"),), ())
     found = attachments(seen)
-    promised = _promised(seen)
+    promised, layers_of, programs = _promised(seen), _layers(seen), _programs(seen)
     for item in found:
-        problems = (*_chain(item), *_resource(item, promised, seen), *_operands(item, seen))
+        problems = (*_chain(item), *_resource(item, promised, layers_of), *_operands(item, seen, programs))
         if problems:
             text = "; ".join(problem for problem, _ in problems)
             yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
@@ -142,7 +140,9 @@ def _promised(seen: Seen) -> Mapping[str, set[NodeName]]:
     return found
 
 
-def _resource(item: Attachment, promised: Mapping[str, set[NodeName]], seen: Seen) -> Iterator[tuple[str, Evidence]]:
+def _resource(
+    item: Attachment, promised: Mapping[str, set[NodeName]], layers_of: Mapping[str, set[LinkLayer]]
+) -> Iterator[tuple[str, Evidence]]:
     if not item.resource:
         return
     nodes = promised.get(item.resource)
@@ -152,29 +152,43 @@ def _resource(item: Attachment, promised: Mapping[str, set[NodeName]], seen: See
         hint = f"; there is {', '.join(near)}" if near else ""
         yield f"it hands out {item.resource}, which no policy promises and no node has{hint}", thing
         return
-    layers = {
-        port.link_layer
-        for node in nodes
-        if node in seen.inside
-        for port in seen.inside[node].ports
-        if port.parent is None and _is_of(seen, node, str(port.pci), item.resource)
-    }
+    layers = layers_of.get(item.resource, set())
     if item.type == "sriov" and layers == {LinkLayer.INFINIBAND}:
         yield "its type is sriov, and the VFs are InfiniBand: they need ib-sriov (SriovIBNetwork)", thing
     if item.type == "ib-sriov" and layers == {LinkLayer.ETHERNET}:
         yield "its type is ib-sriov, and the VFs are Ethernet: they need sriov (SriovNetwork)", thing
 
 
-def _is_of(seen: Seen, node: NodeName, pci: str, resource: str) -> bool:
-    """Whether a port's VFs make up a resource, by the node state."""
-    name = resource.rpartition("/")[2]
-    return any(
-        port.get("pciAddress") == pci and any(group.get("resourceName") == name for group in port.get("vfGroups") or ())
-        for port in dig(seen.node_states.get(node), "spec", "interfaces", default=())
-    )
+def _layers(seen: Seen) -> Mapping[str, set[LinkLayer]]:
+    """What the ports speak whose VFs make up a resource, by the node states."""
+    prefix = sriov_prefix(seen)
+    found: dict[str, set[LinkLayer]] = defaultdict(set)
+    for node, state in seen.node_states.items():
+        hardware = seen.inside.get(node)
+        if hardware is None:
+            continue
+        spoken = {str(port.pci): port.link_layer for port in hardware.ports}
+        for port in dig(state, "spec", "interfaces", default=()):
+            layer = spoken.get(str(port.get("pciAddress")))
+            for group in port.get("vfGroups") or () if layer is not None else ():
+                found[f"{prefix}/{group.get('resourceName')}"].add(layer or LinkLayer.UNKNOWN)
+    return found
 
 
-def _operands(item: Attachment, seen: Seen) -> Iterator[tuple[str, Evidence]]:
+def _programs(seen: Seen) -> Mapping[frozenset[str], list[NodeName]]:
+    """Nodes with rails by the CNI plugins that they have; nodes of which that is not known are left out."""
+    found: dict[frozenset[str], list[NodeName]] = defaultdict(list)
+    for name in seen.rails:
+        folders = seen.inside[name].system.cni_plugins
+        there = frozenset(program for programs in folders.values() for program in programs)
+        if there:
+            found[there].append(name)
+    return found
+
+
+def _operands(
+    item: Attachment, seen: Seen, programs: Mapping[frozenset[str], list[NodeName]]
+) -> Iterator[tuple[str, Evidence]]:
     """Judge whether somebody deploys what the NAD calls: its plugins, and its address manager."""
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     ipam = str(item.ipam.get("type", ""))
@@ -188,10 +202,9 @@ def _operands(item: Attachment, seen: Seen) -> Iterator[tuple[str, Evidence]]:
         yield text, Evidence(f"NicClusterPolicy {nic_policy.NAME}", "spec.secondaryNetwork.ipoib", "not set")
     called = {str(plugin.get("type")) for plugin in item.plugins} | ({ipam} if ipam else set())
     lacking: dict[str, list[NodeName]] = defaultdict(list)
-    for name in seen.rails:
-        there = {program for programs in seen.inside[name].system.cni_plugins.values() for program in programs}
-        for plugin in called - there if there else ():
-            lacking[plugin].append(name)
+    for there, nodes in programs.items():
+        for plugin in called - there:
+            lacking[plugin] += nodes
     for plugin, nodes in lacking.items():
         text = f"it calls CNI plugin {plugin}, which is not on {', '.join(nodes[:3])}{' and others' if len(nodes) > 3 else ''}"
         yield text, Evidence(f"node {nodes[0]}", "CNI folders", f"no {plugin}", nodes[0])
