@@ -33,13 +33,14 @@ def run_engine(request: EngineRequest) -> Reply:
     reply = Reply("engine", role=request.meeting.role)
     try:
         with ExitStack() as cleanup:
+            # Met first, so that a half that lacks something can tell the other, which would wait for it in vain.
+            talk = cleanup.enter_context(meet(request.meeting, _step_limit_s(request)))
+            notes.add("met the other half")
             found = find_rail(request.rail)
             notes.add(f"found {found.port.device}/{found.port.port}, GID {found.gid}")
             before = read_counters(found.port.device, found.port.port, found.netdev)
             notes.add(f"read {len(before)} counters")
             reply = dataclasses.replace(reply, before=before)
-            talk = cleanup.enter_context(meet(request.meeting, _step_limit_s(request)))
-            notes.add("met the other half")
             half = open_half(request, found, talk, cleanup)
             notes.add(f"connected {request.qps} queue pairs over {request.connection}")
             reply = dataclasses.replace(reply, used=half.used)
