@@ -68,3 +68,21 @@ def test_a_grave_cause_comes_before_a_mild_one_and_a_low_layer_before_a_high_one
     high = a_finding("high", Layer.WORKLOADS)
     low = a_finding("low", Layer.KERNEL)
     assert [finding.key for finding in by_cause((mild, high, low))] == ["low", "high", "mild"]
+
+
+def test_a_remark_explains_nothing() -> None:
+    remark = replace(LABELS, severity=Severity.INFO)
+    assert dict(shape(by_cause((DRIVER, remark))))["driver"] == ""
+
+
+def test_what_one_rule_says_twice_stands_side_by_side() -> None:
+    twice = (Condition.LABELS_MISSING,)
+    one = a_finding("same", shows=twice, leads_to=twice, key="same/1")
+    found = by_cause((one, replace(one, key="same/2")))
+    assert shape(found) == [("same/1", ""), ("same/2", "")]
+
+
+def test_the_nearest_cause_is_taken() -> None:
+    far = a_finding("far", Layer.HARDWARE, leads_to=(Condition.NIC_DRIVER_NOT_READY,))
+    found = dict(shape(by_cause((far, DRIVER, RESOURCE, LABELS))))
+    assert found["resource"] == "driver"
