@@ -169,7 +169,7 @@ VFS_NOT_SET_UP = TextRule(
             "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~|sriov|sr-iov",
             f"{EBUSY}|cannot allocate memory|not enough mmio|can't enable|cannot enable|enable failed|enable sriov failed|sriov failed|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure"
             "|write error|timed out waiting|out of range|numerical result",
-            unless="ipam|whereabouts|error adding container|network-attachment",
+            unless="ipam|whereabouts|error adding container|network-attachment|failed (add)|error adding pod",
         ),
         says(
             "error getting driver|get driver|driver info|readlink",

@@ -66,9 +66,9 @@ RDMA_STACK_IN_USE = TextRule(
             commands=("railwright plan  # shows the MachineConfig that nodes-prepared would make",),
         ),
         says(
-            "rmmod|modprobe|unload|openibd|remove module|unloading",
+            "rmmod|modprobe|unload|openibd|remove module|unloading|can't remove|cannot remove",
             _STACK_MODULES,
-            f"{EBUSY}|used by|in use|holders|refcount",
+            f"{EBUSY}|used by|in use|holders|refcount|still referenced",
             unless="successfully unloaded",
         ),
         says(

@@ -36,7 +36,7 @@ FELL_BACK_TO_TCP = TextRule(
             cause="NCCL sees no RDMA device: none is in the pod, or the filter NCCL_IB_HCA leaves none.",
         ),
         says(
-            "no ib devices|did not detect devices|unable to find the infiniband|no rdma devices found|no rdma device found"
+            "ibv_get_device_list returned 0|device list is empty|0 ib devices|no ib devices|did not detect devices|unable to find the infiniband|no rdma devices found|no rdma device found"
             "|failed to get ib devices|no hca found|no infiniband device|no ibv device|no verbs device",
             unless="resource|pool",
             cause="There is no RDMA device in this container: no rail was asked for, or its device files are missing.",
@@ -151,7 +151,7 @@ WRONG_DEVICES = TextRule(
         says(
             "network device|device|hca|nic",
             "is not available, please use|not available, please use one or more|does not exist|not found in|no such hca|could not find|cannot find|unknown device|no matching hca|not found",
-            "mlx5_|ucx_net_devices|nccl_ib_hca|nvshmem_hca|ib device|hca_list",
+            "ucx warn|bnxt_re|~ib0|mlx5_|ucx_net_devices|nccl_ib_hca|nvshmem_hca|ib device|hca_list",
             unless="guid|firmware|peermem|net-attach",
             cause="A name in the filter is not in this pod: names differ between pods, or the filter's grammar is another library's.",
         ),

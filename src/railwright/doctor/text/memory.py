@@ -122,7 +122,7 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
         says(
             "mlx5dv_devx_alloc_uar|devx_uar|map uar|allocate uar|devx_alloc_uar|ibgda|gdaki|gpu-initiated|nvshmem",
             f"cannot|null|fail|not supported|unsupported|unable|error|{EPERM}",
-            unless="initialized|success|hca_list|no device|not found",
+            unless="initialized|success|hca_list|no device|not found|poll cq|wr_id|vendor_err",
             cause="GPU-initiated communication needs more than RDMA: the GPU must map the NIC's doorbells (driver options "
             "NVreg_EnableStreamMemOPs=1 and PeerMappingOverride=1), peer memory, and a container that may map devices.",
             remedy="Set the options through the GPU Operator (driver.kernelModuleConfig), give the container /dev/gdrdrv, or let "

@@ -149,7 +149,7 @@ OPERATOR_STUCK = TextRule(
             commands=("railwright apply --until operators-installed",),
         ),
         says(
-            "could not get any nodes to match|no nodes match|nfd label missing|required nfd label|nfdlabelsmissing|no gpu nodes|nogpunodes"
+            "could not get any nodes to match|no nodes match|nfd label missing|required nfd label|nfdlabelsmissing|no gpu node|nogpunodes"
             "|no nfd labels|failed to find label|label is missing",
             cause="Node Feature Discovery has not labelled the hardware, so no node is selected.",
             remedy="Create a NodeFeatureDiscovery whose worker labels PCI classes 02 and 03 by vendor; on OpenShift use its own "
