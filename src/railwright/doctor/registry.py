@@ -18,6 +18,7 @@ from railwright.doctor.rules.networks import RULES as NETWORKS
 from railwright.doctor.rules.olm import RULES as OLM
 from railwright.doctor.rules.operands import RULES as OPERANDS
 from railwright.doctor.rules.pci import RULES as PCI
+from railwright.doctor.rules.placement import RULES as PLACEMENT
 from railwright.doctor.rules.pod_settings import RULES as POD_SETTINGS
 from railwright.doctor.rules.policies import RULES as POLICIES
 from railwright.doctor.rules.roce import RULES as ROCE
@@ -42,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     *POD_SETTINGS,
     *ROLLOUTS,
     *PCI,
+    *PLACEMENT,
     *KERNEL,
     *GPU_DRIVER,
     *LINK,

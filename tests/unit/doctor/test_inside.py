@@ -7,11 +7,11 @@ from support.doctoring import asked, inside, ports, snapshot_of, without_inside
 
 from railwright.doctor.model import Severity
 from railwright.doctor.registry import RULES
-from railwright.doctor.rules import gpu_driver, hosts, kernel, link, pci, roce, subnets
+from railwright.doctor.rules import gpu_driver, hosts, kernel, link, pci, placement, roce, subnets
 from railwright.facts.model import NicPort, NodeHardware, Snapshot
 from railwright.facts.node_model import AcsState, IommuState
 
-OURS = (pci, kernel, gpu_driver, link, roce, subnets, hosts)
+OURS = (pci, placement, kernel, gpu_driver, link, roce, subnets, hosts)
 NAMES = sorted({str(rule.info.name) for module in OURS for rule in module.RULES})
 
 FIRES = [

@@ -1,6 +1,6 @@
-"""The way between GPU and NIC inside a server: redirection, translation, links, distance, settings of the functions."""
+"""The way between GPU and NIC inside a server: redirection, translation, links, settings of the functions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from railwright.core.ids import NodeName, PciAddress, RuleId
 from railwright.core.risk import Risk
@@ -17,10 +17,10 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import INSIDE
-from railwright.doctor.rails import RailHere, nearest_gpu
+from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
-from railwright.doctor.showing import capped, on_host, on_node
-from railwright.facts.model import Distance, Gpu, NodeHardware
+from railwright.doctor.showing import capped, on_host, on_node, set_kernel_arguments
+from railwright.facts.model import Gpu, NodeHardware
 from railwright.facts.node_model import AcsState, PciBridge
 from railwright.facts.pci import parting
 
@@ -71,7 +71,7 @@ def judge_acs(seen: Seen) -> Iterator[Finding | Unknown]:
             ACS_REDIRECTS,
             "Bridges between a GPU and its NIC redirect peer-to-peer traffic to the root complex.",
             evidence=capped(evidence),
-            remedy=_without_acs(next(iter(nodes)), tuple(bridges)),
+            remedy=_without_acs(seen, next(iter(nodes)), tuple(bridges)),
             nodes=nodes,
         )
     if unread:
@@ -109,17 +109,18 @@ def _bits(acs: AcsState) -> str:
     return " ".join(f"{name}{'+' if on else '-'}" for name, on in names.items())
 
 
-def _without_acs(node: NodeName, bridges: tuple[PciAddress, ...]) -> Remedy:
-    listed = ";".join(bridges)
+def _without_acs(seen: Seen, node: NodeName, bridges: tuple[PciAddress, ...]) -> Remedy:
     return Remedy(
-        "Switch ACS off in the BIOS, or redirect off at boot for these bridges by a kernel argument in a MachineConfig; setpci does it "
-        "until the next boot.",
+        "Switch ACS off in the BIOS, or redirect off at boot for these bridges by a kernel argument; setpci does it until the next boot.",
         (
-            f"pci=disable_acs_redir={listed}  # kernel argument, one reboot",
-            *(on_host(node, f"setpci -s {pci} ECAP_ACS+0x6.w=0:0c") for pci in bridges[:4]),
+            set_kernel_arguments(
+                seen.cluster.pools, node, "acs-redirect-off", f"pci=disable_acs_redir={';'.join(bridges)}"
+            ),
+            on_host(node, f"for b in {' '.join(bridges)}; do setpci -s $b ECAP_ACS+0x6.w=0:0c; done"),
         ),
         risk=Risk.REBOOT,
-        disrupts="the node once; virtual machines that were given single functions of these switches are no longer kept apart",
+        disrupts="the nodes of the pool, one after the other; virtual machines that were given single functions of these switches "
+        "are no longer kept apart",
     )
 
 
@@ -154,8 +155,8 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
             evidence.append(on_node(name, "IOMMU groups of GPUs and NICs", state.default_type))
             evidence.append(on_node(name, "kernel arguments", _iommu_arguments(hardware)))
     if evidence:
-        first = evidence[0].node
-        vendor = seen.inside[first].processor.vendor if first else ""
+        nodes = [item.node for item in evidence if item.node]
+        vendor = seen.inside[nodes[0]].processor.vendor
         turn_on = "amd_iommu=on" if "AMD" in vendor else "intel_iommu=on"
         yield conclude(
             IOMMU_TRANSLATES,
@@ -163,11 +164,11 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
             evidence=capped(evidence),
             remedy=Remedy(
                 "Add iommu=pt to the kernel arguments with a MachineConfig; translation for virtual machines stays possible.",
-                (f"iommu=pt {turn_on}  # kernel arguments, one reboot",),
+                (set_kernel_arguments(seen.cluster.pools, nodes[0], "iommu-passthrough", "iommu=pt", turn_on),),
                 risk=Risk.REBOOT,
                 disrupts="each node of the pool, one after the other",
             ),
-            nodes=(item.node for item in evidence if item.node),
+            nodes=nodes,
         )
     if unread:
         yield Unknown(
@@ -270,83 +271,6 @@ def _least(one: float | None, other: float | None) -> float | None:
     return min((item for item in (one, other) if item is not None), default=None)
 
 
-RAIL_FAR_FROM_GPU = RuleInfo(
-    name=RuleId("rail-far-from-gpu"),
-    title="A rail's NIC and its GPU meet only at a CPU",
-    layer=Layer.HARDWARE,
-    severity=Severity.WARNING,
-    text="GPUDirect is fast below a common PCIe switch. Where GPU and NIC are on different root ports, host bridges or sockets, traffic "
-    "crosses the CPU, and NCCL does not use GPUDirect at all beyond PXB unless told to. A node whose rails are paired worse than the "
-    "same rails of other nodes has a card in the wrong slot. Grace, where GPU and NIC always meet at the CPU, is left out. In a "
-    "virtual machine the tree that is seen is the hypervisor's invention.",
-    source="NVIDIA NCCL docs 2.30, NCCL_NET_GDR_LEVEL; NVML API reference, nvmlGpuTopologyLevel_t (2026-11)",
-    needs=(INSIDE,),
-    covers=("B127", "B143"),
-    leads_to=(Condition.RDMA_SLOW, Condition.NOT_DIRECT),
-)
-
-
-def judge_distance(seen: Seen) -> Iterator[Finding]:
-    """Name rails that lie beyond a switch's reach from their GPU."""
-    far: list[tuple[NodeName, RailHere]] = []
-    virtual: list[tuple[NodeName, RailHere]] = []
-    for name, rails in seen.rails.items():
-        hardware = seen.inside[name]
-        if hardware.architecture != "x86_64":
-            continue
-        beyond = [rail for rail in rails if rail.distance is not None and rail.distance.rank > Distance.PXB.rank]
-        target = virtual if hardware.processor.under_hypervisor else far
-        target += ((name, rail) for rail in beyond or _misplaced(name, rails, hardware))
-    if far:
-        yield conclude(
-            RAIL_FAR_FROM_GPU,
-            "No PCIe switch joins these NICs with their GPUs.",
-            evidence=capped(_distances(far)),
-            remedy=Remedy(
-                "Put each NIC into a slot below a GPU's switch, where the server has them; else let NCCL use GPUDirect across the CPU "
-                "(NCCL_NET_GDR_LEVEL=PHB or SYS) after measuring that it helps, and give pods NIC and GPU of one socket (topology "
-                "manager, one resource a rail).",
-                ("nvidia-smi topo -m",),
-            ),
-            nodes=(name for name, _ in far),
-        )
-    if virtual:
-        yield conclude(
-            RAIL_FAR_FROM_GPU,
-            "In this virtual machine the PCI tree does not show what is near to what, so libraries pair GPUs and NICs at random.",
-            evidence=capped(_distances(virtual)),
-            remedy=Remedy(
-                "Give NCCL the provider's topology file (NCCL_TOPO_FILE), and each worker its own NIC (UCX_NET_DEVICES); check data "
-                "once with one device, since striping over devices with relaxed ordering was seen to corrupt it in such machines.",
-            ),
-            nodes=(name for name, _ in virtual),
-            severity=Severity.INFO,
-        )
-
-
-def _misplaced(name: NodeName, rails: tuple[RailHere, ...], hardware: NodeHardware) -> Iterator[RailHere]:
-    """NICs like the rails', beside no GPU, on a node where just as many GPUs have no NIC."""
-    used = {rail.port.pci for rail in rails}
-    busy = {item.pci for item in hardware.carried}
-    like = {rail.port.device_id for rail in rails}
-    spare = [
-        port
-        for port in hardware.ports
-        if port.device_id in like and port.parent is None and port.pci not in used | busy and port.rdma is not None
-    ]
-    if not spare or len(rails) + len(spare) != len(hardware.gpus):
-        return
-    for port in spare:
-        apart, gpu = nearest_gpu(hardware, port) or (None, None)
-        yield RailHere(name, len(rails), "spare NIC", port, gpu, apart)
-
-
-def _distances(rails: Iterable[tuple[NodeName, RailHere]]) -> Iterator[Evidence]:
-    for name, rail in rails:
-        gpu = rail.gpu.pci if rail.gpu else "any GPU"
-        yield on_node(name, f"{rail.name} {rail.where} to GPU {gpu}", rail.distance)
-
-
 FUNCTION_SETTINGS = RuleInfo(
     name=RuleId("pcie-settings-throttle-nic"),
     title="PCIe settings of a NIC hold it back: relaxed ordering, payload, read request size",
@@ -412,6 +336,5 @@ RULES = (
     Rule(ACS_REDIRECTS, judge_acs),
     Rule(IOMMU_TRANSLATES, judge_iommu),
     Rule(LINK_BELOW_CAPABILITY, judge_links),
-    Rule(RAIL_FAR_FROM_GPU, judge_distance),
     Rule(FUNCTION_SETTINGS, judge_settings),
 )
