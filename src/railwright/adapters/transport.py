@@ -128,16 +128,18 @@ class Transport:
         return await opened(self._client.send(built, stream=True), httpx2.Response.aclose)
 
     async def _bounded(self, response: httpx2.Response, request: Request) -> bytes:
-        content = bytearray()
+        chunks: list[bytes] = []
+        size = 0
         async for chunk in response.aiter_bytes():
-            content += chunk
-            if len(content) > ANSWER_LIMIT_BYTES:
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > ANSWER_LIMIT_BYTES:
                 raise ClusterUnreachable(
                     f"{request.what}: {self.server} answers with more than {ANSWER_LIMIT_BYTES >> 20} MiB",
                     hint="is it the API server, or something before it?",
                     context={"server": self.server},
                 )
-        return bytes(content)
+        return b"".join(chunks)
 
     @asynccontextmanager
     async def lines(self, request: Request, *, quiet_s: float) -> AsyncIterator[AsyncIterator[str]]:

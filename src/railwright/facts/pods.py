@@ -32,12 +32,14 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
     metadata, spec, status = (dig(obj, key, default={}) for key in ("metadata", "spec", "status"))
     namespace = str(metadata.get("namespace", ""))
     phase = intern(str(status.get("phase", "")))
+    annotations = annotations_of(obj)
+    if namespace not in operator_namespaces:
+        # First of all, since most pods of a cluster are of no interest here.
+        wants_rails = _NETWORKS in annotations or _asks_for_devices(spec)
+        if not wants_rails or phase == "Succeeded":
+            return None
     containers = tuple(_containers(spec, status))
     requests = _requests(containers)
-    annotations = annotations_of(obj)
-    wants_rails = any(_OPERATOR_RESOURCES.match(name) for name in requests) or _NETWORKS in annotations
-    if namespace not in operator_namespaces and (not wants_rails or phase == "Succeeded"):
-        return None
     node = spec.get("nodeName", "")
     return PodFacts(
         namespace=intern(namespace),
@@ -64,6 +66,16 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
         memory_volumes=_memory_volumes(spec),
         volumes=tuple(intern(_volume(item)) for item in spec.get("volumes") or ()),
     )
+
+
+def _asks_for_devices(spec: KubeObject) -> bool:
+    for key in ("containers", "initContainers"):
+        for container in spec.get(key) or ():
+            resources = container.get("resources") or {}
+            for part in ("limits", "requests"):
+                if any(_OPERATOR_RESOURCES.match(name) for name in resources.get(part) or ()):
+                    return True
+    return False
 
 
 def _owner(metadata: KubeObject) -> str:
