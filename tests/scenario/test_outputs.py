@@ -40,6 +40,7 @@ APPLIED = {
     "status": (["status"], "status", 0),
     "doctor": (["doctor"], "doctor", 0),
     "workload": (["workload"], "workload", 0),
+    "verify": (["verify", "--quick", "--yes", "--rails", "rail0,rail1"], "verify", 0),
     "clean-dry": (["clean", "--yes", "--dry-run"], "clean", 0),
     "clean": (["clean", "--yes"], "clean", 0),
 }

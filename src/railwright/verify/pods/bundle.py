@@ -1,8 +1,8 @@
 """
 Our probes as one line of text that any Python 3.11 can run: an image needs the tools, and nothing of ours.
 
-The package is read from where it is installed, packed, and unpacked in memory on the other side; nothing is written
-to the pod's file system.
+The package is read from where it is installed, packed, and kept in memory on the other side: nothing is written to
+the pod's file system.
 """
 
 import base64
@@ -17,22 +17,20 @@ START = "import sys;exec(sys.stdin.readline())"
 
 _NEEDED = ("dataplane", "core")
 _FIRST_LINE = (
-    "import sys,io,zipfile,base64,types,importlib.abc,importlib.util as u\n"
-    "z=zipfile.ZipFile(io.BytesIO(base64.b64decode({packed!r})))\n"
-    "n=set(z.namelist())\n"
-    "class F(importlib.abc.MetaPathFinder,importlib.abc.InspectLoader):\n"
-    " def p(s,m):\n"
-    "  b=m.replace('.','/')\n"
-    "  return next((f for f in (b+'/__init__.py',b+'.py') if f in n),None)\n"
-    " def find_spec(s,m,path=None,target=None):\n"
-    "  f=s.p(m)\n"
-    "  return u.spec_from_loader(m,s,is_package=f.endswith('__init__.py')) if f else None\n"
-    " def is_package(s,m):return s.p(m).endswith('__init__.py')\n"
-    " def get_source(s,m):return z.read(s.p(m)).decode()\n"
-    "sys.meta_path.insert(0,F())\n"
+    "import os,sys,base64\n"
+    "memory=os.memfd_create('railwright')\n"
+    "os.write(memory,base64.b64decode({packed!r}))\n"
+    "path=f'/proc/{{os.getpid()}}/fd/{{memory}}'\n"
+    "sys.path.insert(0,path)\n"
+    "os.environ['PYTHONPATH']=path\n"
     "from railwright.dataplane.__main__ import main\n"
     "sys.exit(main(sys.argv[1:]))\n"
 )
+"""
+An archive in memory, which Python imports from like from any other; programs that a half starts find it there too.
+
+Source: memfd_create(2), proc_pid_fd(5); Python's zipimport.
+"""
 
 
 @cache
