@@ -1,6 +1,7 @@
 """From the text that the node script printed to what the node is: the one entry to the parsers of a node record."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from railwright.core.ids import PciAddress
@@ -91,6 +92,9 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     routes, route_unseen = parse_routes(record)
     storage, storage_unseen = parse_storage(record)
     parts, parts_unseen, net_unseen = _parts(record)
+    if system.netns_is_host is False:
+        # A pod's interfaces are not the node's, whatever they are called.
+        parts = replace(parts, netdevs=())
     machine, machine_unseen = parse_machine(record)
     settings, settings_unseen = parse_settings(record, gpu_driver=system.nvidia_driver)
     parents = {device.address: device.parent for device in parts.devices if device.parent is not None}
@@ -137,6 +141,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         system=settings,
         unseen=(
             *_gaps(record),
+            *_foreign_network(system.netns_is_host),
             *system_unseen,
             *parts_unseen,
             *net_unseen,
@@ -180,6 +185,16 @@ def _iommu(
     )
 
 
+def _foreign_network(netns_is_host: bool | None) -> tuple[Unseen, ...]:
+    """Say that nothing is known of the node's network where another one was seen, or it is not known which."""
+    if netns_is_host:
+        return ()
+    why = "it is not known whether the node's own network namespace was read"
+    if netns_is_host is False:
+        why = "read in another network namespace than the node's"
+    return (Unseen(NODE_NETWORK, why),)
+
+
 def _gaps(record: Record) -> tuple[Unseen, ...]:
     """Name everything that is missing from the record as a whole."""
     gaps = [] if record.is_complete else [Unseen("node record", "cut short: its last line is missing")]
@@ -199,4 +214,5 @@ def _gaps(record: Record) -> tuple[Unseen, ...]:
     return tuple(gaps)
 
 
+NODE_NETWORK = "network devices, addresses and routes of the node"
 _DEPTH = "PCI registers, IOMMU, counters, settings"
