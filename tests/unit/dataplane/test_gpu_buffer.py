@@ -91,7 +91,7 @@ def test_an_old_library_is_registered_by_its_address() -> None:
 def test_refused_both_ways_says_both_reasons_and_frees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Cuda, "exports", "this GPU exports none")
     with pytest.raises(
-        HalfFailed, match="dma-buf: this GPU exports none; peermem: ibv_reg_mr refused: E(NOT|OPNOT)SUP"
+        HalfFailed, match=r"dma-buf: this GPU exports none; peermem: ibv_reg_mr refused: E(NOT|OPNOT)SUP"
     ) as failed:
         _buffer(_Library(dmabuf=True, address=False))
     assert failed.value.problem.code == "gpu-registration-refused"
