@@ -107,18 +107,18 @@ def _configurations() -> str:
 
 def main() -> int:
     """Write, or compare."""
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
-    stale += [path for path in RULES.glob("*.md") if path not in pages()]
+    made = pages()
+    left_over = [path for path in RULES.glob("*.md") if path not in made]
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text() != text] + left_over
     if "--check" in sys.argv:
         for path in stale:
             print(f"stale: {path.relative_to(DOCS.parent)}: run `make docs` and commit the result", file=sys.stderr)
         return 1 if stale else 0
-    for path, text in pages().items():
+    for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for path in RULES.glob("*.md"):
-        if path not in pages():
-            path.unlink()
+    for path in left_over:
+        path.unlink()
     print(f"{len(stale)} pages written")
     return 0
 
