@@ -43,7 +43,6 @@ _IN_NODE = re.compile(r"(?:^|.*/)nodes/([^/]+)/(proc_cmdline)")
 _TOP = re.compile(r"(?:^|/)(cluster-scoped-resources|namespaces)/")
 _TIMESTAMP = re.compile(r"(?:^|[^/]+/|[^/]+/[^/]+/)timestamp")
 _SECTIONS = {"kernel-cmdline": "cmdline", "lockdown": "lockdown", "proc_cmdline": "cmdline"}
-_ALL = "all"
 
 GATHERED_WHOLE = frozenset(
     {
@@ -148,7 +147,7 @@ def _take(
         if kind == kinds.SECRET:
             continue
         if name is None:
-            lists.setdefault((kind, "" if namespace == _ALL else namespace), path)
+            lists.setdefault((kind, namespace), path)
         else:
             singles.setdefault(kind, {}).setdefault(f"{namespace}/{name}", path)
 

@@ -15,22 +15,22 @@ make a billion values.
 Source: YAML 1.2.2, chapter 10.2 (JSON schema); kubernetes-sigs/yaml (what kubectl and oc print with).
 """
 
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import yaml
 
+from railwright.adapters.archive.block_yaml import Unusual, from_block
 from railwright.adapters.archive.limits import MAX_FILE_BYTES, MAX_NESTING, MAX_OBJECT_BYTES, MAX_VALUES, too_much
 from railwright.adapters.archive.objects import from_json, lines, whole
+from railwright.adapters.archive.plurals import known_kinds
+from railwright.adapters.archive.scalars import plain_scalar
 from railwright.adapters.archive.tree import Tree, read_whole
 from railwright.core.errors import UsageError
 from railwright.core.objects import Kind, KubeObject
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
-_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS = {"null": None, "Null": None, "NULL": None, "~": None, "": None, "true": True, "false": False}
 _JSON_BYTES = 64 << 20
 
 
@@ -66,10 +66,23 @@ def objects_of(tree: Tree, paths: tuple[str, ...], kind: Kind) -> Iterator[KubeO
                 obj = whole(value, kind)
                 if obj is not None:
                     yield obj
+                elif not _is_of_another_version(value, kind):
+                    broken = broken or _not_of(kind, f"{tree.where}: {path}")
         except UsageError as error:
             broken = broken or error
     if broken is not None:
         raise broken
+
+
+def _is_of_another_version(value: Any, kind: Kind) -> bool:
+    """Whether it is an object of the same kind, in another version that railwright knows."""
+    said = (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else ("", "")
+    return said[1] == kind.kind and any((known.api_version, known.kind) == said for known in known_kinds())
+
+
+def _not_of(kind: Kind, where: str) -> UsageError:
+    message = f"{where}: something in it is no {kind.kind} of {kind.api_version}"
+    return UsageError(message, hint="make sure that it is what was collected, unchanged")
 
 
 def from_yaml(text: bytes, where: str) -> Any:
@@ -79,6 +92,14 @@ def from_yaml(text: bytes, where: str) -> Any:
     Raises:
         UsageError: no YAML, an alias in it, or beyond a limit.
     """
+    if text.count(b"\n") < MAX_VALUES // 4:
+        with suppress(Unusual, UnicodeDecodeError):
+            return from_block(text.decode())
+    return from_any_yaml(text, where)
+
+
+def from_any_yaml(text: bytes, where: str) -> Any:
+    """Do the same with the whole parser."""
     builder = _Builder(where)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -90,29 +111,60 @@ def from_yaml(text: bytes, where: str) -> Any:
 
 
 def _texts(tree: Tree, path: str) -> Iterator[bytes]:
-    """Cut a file into its objects: lines of one item each, or all of it."""
-    found: list[bytes] = []
-    size_bytes, dash, in_items = 0, b"", False
+    """Cut a file into its objects: lines of one item of a list each, or of one document."""
+    cutter = _Cutter()
     for line in lines(tree, path):
-        if in_items and not dash and line.lstrip().startswith(b"- "):
-            dash = line[: len(line) - len(line.lstrip())] + b"- "
-        starts = bool(dash) and line.startswith(dash)
-        if starts or (in_items and line[:1] not in {b" ", b""} and not line.startswith(b"- ")):
-            if found:
-                yield b"\n".join(found)
-            in_items = starts
-            found, size_bytes = [], 0
-        if not in_items and line.rstrip() in {b"items:", b"items: []"}:
-            # What stands before and after the items is the list's own.
-            found, size_bytes, dash, in_items = [], 0, b"", True
-            continue
-        kept = b" " * len(dash) + line[len(dash) :] if starts else line
-        found.append(kept)
-        size_bytes += len(kept) + 1
-        if size_bytes > MAX_OBJECT_BYTES:
+        text = cutter.take(line)
+        if text:
+            yield text
+        if cutter.size_bytes > MAX_OBJECT_BYTES:
             raise too_much(f"{tree.where}: {path}", f"one object has more than {MAX_OBJECT_BYTES:,} bytes")
-    if found and (in_items or not dash):
-        yield b"\n".join(found)
+    text = cutter.cut()
+    if text:
+        yield text
+
+
+class _Cutter:
+    """Takes lines and gives whole objects; what stands before and after the items of a list is left out."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+        self._found: list[bytes] = []
+        self._dash = b""
+        """How the items of this list begin: "- ", after the blanks of the first of them."""
+        self._is_list = self._in_items = False
+
+    def take(self, line: bytes) -> bytes:
+        """Take a line; gives the object that ended before it, if one did."""
+        if line.rstrip() == b"---":
+            text = self.cut()
+            self._dash, self._is_list, self._in_items = b"", False, False
+            return text
+        if not self._in_items and line.rstrip() in {b"items:", b"items: []"}:
+            self._drop()
+            self._dash, self._is_list, self._in_items = b"", True, True
+            return b""
+        if self._in_items and not self._dash and line.lstrip().startswith(b"- "):
+            self._dash = line[: len(line) - len(line.lstrip())] + b"- "
+        starts = bool(self._dash) and line.startswith(self._dash)
+        text = b""
+        if starts or (self._in_items and line[:1] not in {b" ", b""} and not line.startswith(b"- ")):
+            text = self.cut()
+            self._in_items = starts
+        kept = b" " * len(self._dash) + line[len(self._dash) :] if starts else line
+        self._found.append(kept)
+        self.size_bytes += len(kept) + 1
+        return text
+
+    def cut(self) -> bytes:
+        """Give the lines of one object, if there are any, and begin anew."""
+        is_object = self._found and (self._in_items or not self._is_list)
+        text = b"\n".join([*self._found, b""]) if is_object else b""
+        self._drop()
+        return text if text.strip() else b""
+
+    def _drop(self) -> None:
+        self._found, self.size_bytes = [], 0
 
 
 class _Builder:
@@ -128,7 +180,8 @@ class _Builder:
 
     def take(self, event: Any) -> None:
         if isinstance(event, yaml.ScalarEvent):
-            self._put(event.value if event.style or not event.implicit[0] else plain_scalar(event.value))
+            is_text = event.style or not event.implicit[0] or self._awaits_key()
+            self._put(event.value if is_text else plain_scalar(event.value))
         elif isinstance(event, yaml.MappingStartEvent):
             self._start({}, is_mapping=True)
         elif isinstance(event, yaml.SequenceStartEvent):
@@ -137,6 +190,9 @@ class _Builder:
             self._open.pop()
         elif isinstance(event, yaml.AliasEvent):
             raise too_much(self._where, "it uses an alias, which no tool of Kubernetes writes")
+
+    def _awaits_key(self) -> bool:
+        return bool(self._open) and self._open[-1][1] and self._keys[len(self._open) - 1] is _NO_KEY
 
     def _start(self, value: Any, *, is_mapping: bool) -> None:
         self._put(value)
@@ -159,22 +215,10 @@ class _Builder:
         if not is_mapping:
             container.append(value)
         elif self._keys[-1] is _NO_KEY:
-            self._keys[-1] = value if isinstance(value, str) else str(value)
+            self._keys[-1] = value if isinstance(value, str) else repr(value)
         else:
             container[self._keys[-1]] = value
             self._keys[-1] = _NO_KEY
 
 
 _NO_KEY = object()
-
-
-def plain_scalar(text: str) -> Any:
-    """Read a scalar without quotes."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] in "-0123456789":
-        if _NUMBER.fullmatch(text):
-            return int(text)
-        if _DECIMAL.fullmatch(text):
-            return float(text)
-    return text

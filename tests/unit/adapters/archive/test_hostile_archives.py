@@ -64,7 +64,7 @@ async def test_links_devices_and_paths_that_lead_out_have_no_effect(tmp_path: Pa
     async with open_archive(a_tar(tmp_path / "a", hostile, mode)) as world:
         nodes = aiter(world.cluster.list(Selection(NODE)))
         assert (await anext(nodes))["metadata"]["name"] == "worker-0"
-        with pytest.raises(UsageError, match="no YAML"):
+        with pytest.raises(UsageError, match=r"no YAML|is no Node"):
             await anext(nodes)
     told = world.notes[-1]
     assert "2 with a path that leads out of the archive" in told
@@ -231,6 +231,35 @@ async def test_a_broken_list_is_an_error_and_never_an_empty_one(tmp_path: Path) 
             [obj async for obj in world.cluster.list(Selection(CLUSTER_POLICY))]
         with pytest.raises(NotCollected):
             [obj async for obj in world.cluster.list(Selection(NODE))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("apiVersion: v1\nitems: []\nkind: PodList\n", []),
+        ("apiVersion: v1\nitems:\n- a: 1\n- b: 2\nkind: PodList\nmetadata: {}\n", [{"a": 1}, {"b": 2}]),
+        ("---\napiVersion: v1\nitems:\n  - a: |\n      x\n  - b:\n    - c\n", [{"a": "x\n"}, {"b": ["c"]}]),
+        ("apiVersion: v1\nmetadata:\n  items:\n  - a\n", [{"apiVersion": "v1", "metadata": {"items": ["a"]}}]),
+        ("---\na: 1\n---\nitems:\n- b: 2\nkind: List\n---\nc: 3\n", [{"a": 1}, {"b": 2}, {"c": 3}]),
+        ('{"kind": "List", "items": [{"a": 1}]}', [{"a": 1}]),
+        ("", []),
+    ],
+)
+def test_a_list_is_cut_into_its_items(tmp_path: Path, text: str, expected: list[object]) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    assert list(values(open_tree(tmp_path, everything), "a.yaml")) == expected
+
+
+async def test_something_else_in_a_list_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "cluster-scoped-resources" / "core" / "nodes"
+    folder.mkdir(parents=True)
+    (folder / "a.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
+    (folder / "worker-0.yaml").write_bytes(NODE_YAML)
+    async with open_archive(tmp_path) as world:
+        nodes = aiter(world.cluster.list(Selection(NODE)))
+        assert (await anext(nodes))["metadata"]["name"] == "worker-0"
+        with pytest.raises(UsageError, match="no Node of v1"):
+            await anext(nodes)
 
 
 def test_limits_are_wide_enough_for_what_is_real() -> None:
