@@ -11,6 +11,7 @@ from railwright.cli.edge import run, show
 from railwright.cli.options import Common, Wanted
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
+from railwright.cli.ways import Ways
 
 FailOn = Literal["info", "warning", "error", "never"]
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
@@ -26,6 +27,7 @@ def doctor(
     fail_on: FailOn = "error",
     log: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     fix: bool = False,
+    ways: Ways = Ways(),  # noqa: B008 - frozen
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Say what is wrong, with evidence, cause and remedy; of a cluster, an archive, or pasted text.
@@ -40,6 +42,7 @@ def doctor(
         fail_on: from which severity on findings make the exit code 5.
         log: read log lines from this file instead of a cluster; "-" is stdin.
         fix: carry out remedies that have no risk, through the ledger; the others are printed.
+        ways: how nodes are looked into.
         common: cluster and output.
     """
 
@@ -54,7 +57,7 @@ def doctor(
         )
         if log is not None:
             return show(api.text_document(api.diagnose_text(_text(log), asked), fail_on=threshold), common)
-        async with await api.open_cluster(common.cluster) as world:
+        async with await api.open_cluster(common.cluster, ways.access) as world:
             record = await api.diagnose(world, intents_in(wanted), asked, progress=progress(quiet=common.quiet))
             return show(api.diagnosis_document(record), common)
 

@@ -172,9 +172,9 @@ def _kept_out(seen: Seen, daemon_set: KubeObject) -> Finding | None:
     if not selected or not all(stopped.values()):
         return None
     name = str(daemon_set["metadata"]["name"])
-    taints = sorted({taint for found in stopped.values() for taint in found})
     # Nodes that no workload is meant for, control planes above all, are not worth a word.
     meant = [node for node in selected if not node.is_control_plane] or list(selected)
+    taints = sorted({taint for node in meant for taint in stopped[node.name]})
     return conclude(
         SELECTOR_FITS_NOTHING,
         f"DaemonSet {name} runs nowhere: every node that it selects has a taint which it does not tolerate "
