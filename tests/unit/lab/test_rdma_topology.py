@@ -33,20 +33,20 @@ def test_the_script_gives_each_rail_its_rdma_device(shape: Shape) -> None:
 
 def test_shared_pods_get_children_of_the_nodes_device() -> None:
     script = build_script(Shape("shared"))
-    assert "link add link rail1 name net1 mtu 4200 netns pod-1 type macvlan mode bridge" in script
-    assert "netns add node-1" in script
+    assert "link add link rail1 name net1 mtu 4200 netns rw-pod-1 type macvlan mode bridge" in script
+    assert "netns add rw-node-1" in script
 
 
 def test_host_device_pods_get_the_device_itself() -> None:
     script = build_script(Shape("host-device"))
-    assert "peer name net1 mtu 4200 netns pod-1" in script
+    assert "peer name net1 mtu 4200 netns rw-pod-1" in script
     assert "macvlan" not in script
 
 
 def test_sriov_pods_get_a_vf_once_the_pf_has_carrier() -> None:
     script = build_script(Shape("sriov", rails=1))
     assert script.index("carrier") < script.index("sriov_numvfs")
-    assert "netns pod-2 name net1 address 02:00:00:00:01:02" in script
+    assert "netns rw-pod-2 name net1 address 02:00:00:00:01:02" in script
 
 
 def test_sriov_has_one_card_a_node_and_rail_on_a_hub_a_rail() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from railwright.dataplane.model import EngineRequest, Fault, PerftestRequest, Request
 from railwright.lab.rdma.endpoints import Spoiling
 from railwright.lab.rdma.machine import Link
-from railwright.lab.rdma.topology import Shape, port_name
+from railwright.lab.rdma.topology import OURS, Shape, bridge_name, port_name
 
 _SMALL_MEMLOCK_BYTES = 65536
 
@@ -31,7 +31,7 @@ def no_fault() -> Breaking:
 
 
 def _loss(_: Link, shape: Shape) -> Breaking:
-    return Breaking(then=f"ip netns exec pod-{shape.nodes} tc qdisc add dev net1 root netem loss 5%")
+    return Breaking(then=f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net1 root netem loss 5%")
 
 
 def _mtu(_: Link, shape: Shape) -> Breaking:
@@ -41,7 +41,7 @@ def _mtu(_: Link, shape: Shape) -> Breaking:
 
 def _gid(_: Link, shape: Shape) -> Breaking:
     """The pod's address on the rail is gone, and its RoCE v2 GID with it: an IPAM that gave nothing."""
-    return Breaking(then=f"ip -n pod-{shape.nodes} addr flush dev net1 scope global")
+    return Breaking(then=f"ip -n {OURS}pod-{shape.nodes} addr flush dev net1 scope global")
 
 
 def _gid_index(_: Link, shape: Shape) -> Breaking:
@@ -98,12 +98,14 @@ def _one_direction(_: Link, shape: Shape) -> Breaking:
 def _swapped_rails(_: Link, shape: Shape) -> Breaking:
     """Two cables of the last node are in each other's switch."""
     first, second = port_name(shape.nodes, 1), port_name(shape.nodes, 2)
-    return Breaking(then=f"ip link set {first} master lab-rail2 && ip link set {second} master lab-rail1")
+    return Breaking(then=f"ip link set {first} master {bridge_name(2)} && ip link set {second} master {bridge_name(1)}")
 
 
 def _slow_node(_: Link, shape: Shape) -> Breaking:
     rails = range(1, shape.rails + 1)
-    lines = (f"ip netns exec pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 16mbit" for rail in rails)
+    lines = (
+        f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 16mbit" for rail in rails
+    )
     return Breaking(then="\n".join(lines))
 
 

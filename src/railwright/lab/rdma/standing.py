@@ -70,7 +70,7 @@ async def up(shape: Shape, progress: Progress, fault: str = "") -> str:
     names = ", ".join(pod.namespace for pod in pods(shape))
     return (
         f"the lab is up: Linux {parts.image.kernel_version}, {shape.method}, pods {names}\n"
-        "  try  railwright lab shell 'ip netns exec pod-1 rdma link'\n"
+        "  try  railwright lab shell 'ip netns exec rw-pod-1 rdma link'\n"
         "  end  railwright lab down\n"
     )
 

@@ -1,5 +1,6 @@
 """What the lab needs of this machine, and how to get it where it is missing."""
 
+import os
 import platform
 import re
 import shutil
@@ -13,6 +14,8 @@ from railwright.lab.rdma.packages import KEYRING
 _VERSION_LIMIT_S = 10.0
 HOST_LIMIT_S = 20.0
 _IGB_SINCE = (8, 0)
+_RXE_IN_NAMESPACES_SINCE = (7, 3)
+"""The oldest that was seen working; 6.12 was seen not working (see recipe.py)."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,11 @@ def emulator_at(command: tuple[str, ...]) -> Emulator:
 
 
 def has_own_soft_roce() -> bool:
-    """Say whether this host has rdma_rxe loaded, so that no machine is needed."""
-    return Path("/sys/module/rdma_rxe").is_dir() and shutil.which("rdma") is not None
+    """Say whether this host can be the lab itself: rdma_rxe is loaded, works between namespaces, and we are root."""
+    release = re.match(r"(\d+)\.(\d+)", platform.release())
+    new_enough = release is not None and (int(release[1]), int(release[2])) >= _RXE_IN_NAMESPACES_SINCE
+    loaded = Path("/sys/module/rdma_rxe").is_dir() and shutil.which("rdma") is not None
+    return loaded and new_enough and os.geteuid() == 0
 
 
 def _install(name: str) -> str:

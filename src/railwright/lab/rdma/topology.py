@@ -15,6 +15,8 @@ from railwright.ports.endpoint import HeldRail
 
 Method = Literal["shared", "host-device", "sriov"]
 METHODS: tuple[Method, ...] = ("shared", "host-device", "sriov")
+OURS = "rw-"
+"""In front of every name, because a lab may run on a host that has namespaces and bridges of its own."""
 MTU_BYTES = 4200
 """Room for a path MTU of 4096 and its headers."""
 _CARRIER_LIMIT_STEPS = 100
@@ -46,7 +48,7 @@ def pods(shape: Shape) -> tuple[Pod, ...]:
         Pod(
             number=node,
             node=NodeName(f"node-{node}"),
-            namespace=f"pod-{node}",
+            namespace=f"{OURS}pod-{node}",
             meeting_address=f"10.99.0.{node}",
             rails=tuple(
                 HeldRail(
@@ -81,10 +83,10 @@ def build_script(shape: Shape) -> str:
 
 def remove_script() -> str:
     """Write the shell text that removes every namespace, bridge and device of a lab, whatever is left of it."""
-    return """
-for device in $(rdma link | sed -n 's|^link \\(rxe_n[0-9r]*\\)/.*|\\1|p'); do rdma link delete "$device"; done
-for name in $(ip netns list | cut -d' ' -f1 | grep -E '^(pod|node)-[0-9]+$'); do ip netns delete "$name"; done
-for name in $(ip -br link show type bridge | cut -d' ' -f1 | grep -E '^lab-'); do ip link delete "$name"; done
+    return f"""
+for device in $(rdma link | sed -n 's|^link \\(rxe_n[0-9]*r[0-9]*\\)/.*|\\1|p'); do rdma link delete "$device"; done
+for name in $(ip netns list | cut -d' ' -f1 | grep '^{OURS}'); do ip netns delete "$name"; done
+for name in $(ip -br link show type bridge | cut -d' ' -f1 | grep '^{OURS}'); do ip link delete "$name"; done
 """
 
 
@@ -97,39 +99,44 @@ def _namespaces(shape: Shape) -> Iterator[str]:
     for pod in pods(shape):
         yield f"netns add {pod.namespace}"
         if shape.method == "shared":
-            yield f"netns add {pod.node}"
+            yield f"netns add {OURS}{pod.node}"
 
 
 def _meeting_network(shape: Shape) -> Iterator[str]:
-    yield "link add lab-meet type bridge"
-    yield "link set lab-meet up"
+    yield f"link add {OURS}meet type bridge"
+    yield f"link set {OURS}meet up"
     for pod in pods(shape):
-        yield f"link add meet{pod.number} type veth peer name eth0 netns {pod.namespace}"
-        yield f"link set meet{pod.number} master lab-meet up"
+        yield f"link add {OURS}m{pod.number} type veth peer name eth0 netns {pod.namespace}"
+        yield f"link set {OURS}m{pod.number} master {OURS}meet up"
 
 
 def _rails(shape: Shape) -> Iterator[str]:
     for rail in range(1, shape.rails + 1):
-        yield f"link add lab-rail{rail} mtu {MTU_BYTES} type bridge"
-        yield f"link set lab-rail{rail} up"
+        yield f"link add {bridge_name(rail)} mtu {MTU_BYTES} type bridge"
+        yield f"link set {bridge_name(rail)} up"
         for pod in pods(shape):
             port = port_name(pod.number, rail)
-            inside = f"netns {pod.node}" if shape.method == "shared" else f"netns {pod.namespace}"
+            inside = f"netns {OURS}{pod.node}" if shape.method == "shared" else f"netns {pod.namespace}"
             name = f"rail{rail}" if shape.method == "shared" else f"net{rail}"
             yield f"link add {port} mtu {MTU_BYTES} type veth peer name {name} mtu {MTU_BYTES} {inside}"
-            yield f"link set {port} master lab-rail{rail} up"
+            yield f"link set {port} master {bridge_name(rail)} up"
 
 
 def port_name(node: int, rail: int) -> str:
     """Name the switch's side of a node's NIC."""
-    return f"n{node}r{rail}"
+    return f"{OURS}n{node}r{rail}"
+
+
+def bridge_name(rail: int) -> str:
+    """Name a rail's switch."""
+    return f"{OURS}rail{rail}"
 
 
 def _devices(shape: Shape) -> Iterator[str]:
     """Bring everything up inside, a batch a namespace, and give each rail its RDMA device."""
     for pod in pods(shape):
         if shape.method == "shared":
-            yield f"ip -n {pod.node} -batch - <<'END'"
+            yield f"ip -n {OURS}{pod.node} -batch - <<'END'"
             for rail in range(1, shape.rails + 1):
                 yield f"link set rail{rail} up"
                 yield (
