@@ -19,6 +19,7 @@ from railwright.intent.model import (
     NodeSelection,
     OperatorsIntent,
     Place,
+    ProxyIntent,
     RailSelector,
     Route,
     UpgradePolicy,
@@ -29,6 +30,7 @@ from railwright.intent.shape import (
     NetworkShape,
     NodesShape,
     OperatorsShape,
+    ProxyShape,
     RailShape,
     RouteShape,
     TolerationShape,
@@ -75,6 +77,7 @@ def to_intent(shape: DocumentShape, places: Mapping[str, Place]) -> Intent:
         tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or []),
         pull_secret=spec.pull_secret,
         image_registry=spec.image_registry,
+        proxy=_proxy(spec.proxy or ProxyShape()),
         numa_aligned=spec.numa_aligned,
         places=dict(places),
     )
@@ -149,6 +152,10 @@ def _operators(shape: OperatorsShape) -> OperatorsIntent:
     return OperatorsIntent(
         approval=shape.approval, channels=dict(shape.channels or {}), catalogs=dict(shape.catalogs or {})
     )
+
+
+def _proxy(shape: ProxyShape) -> ProxyIntent:
+    return ProxyIntent(shape.http, shape.https, tuple(shape.no_proxy or ()))
 
 
 def _upgrade(shape: UpgradeShape) -> UpgradePolicy:

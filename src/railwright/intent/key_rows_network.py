@@ -87,7 +87,7 @@ NETWORK_KEYS = (
     KeyDoc(
         "spec.network.vlan",
         "integer",
-        "VLAN of the pods; RoCE only, and not for host-device.",
+        "VLAN of the pods; RoCE with method sriov only.",
         "1 to 4094",
         default="none",
         why="rails are usually untagged",

@@ -153,6 +153,20 @@ class OperatorsIntent:
 
 
 @dataclass(frozen=True)
+class ProxyIntent:
+    """The way out for driver containers that fetch packages where they run."""
+
+    http: str | None = None
+    https: str | None = None
+    no_proxy: tuple[str, ...] = ()
+
+    def environment(self) -> Mapping[str, str]:
+        """Give it as the variables that containers read; empty when nothing was asked for."""
+        found = {"HTTP_PROXY": self.http, "HTTPS_PROXY": self.https, "NO_PROXY": ",".join(self.no_proxy)}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True)
 class UpgradePolicy:
     """How driver roll-outs go over the nodes."""
 
@@ -190,6 +204,7 @@ class Intent:
     pull_secret: str | None = None
     image_registry: str | None = None
     """Mirror that replaces the vendor's registry in image repositories."""
+    proxy: ProxyIntent = ProxyIntent()
     numa_aligned: bool | None = None
     """Opt-in KubeletConfig with the topology manager."""
     places: Mapping[str, Place] = field(default_factory=dict, compare=False)

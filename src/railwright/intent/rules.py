@@ -73,8 +73,14 @@ def _link_rules(spec: SpecShape) -> Iterator[Broken]:
         for name, value in (("pkey", network.pkey), ("guid", network.guid)):
             if value is not None:
                 yield _only_for(f"network.{name}", "fabric infiniband", "fabric roce")
-    if network and network.vlan is not None and spec.method == "host-device":
-        yield _only_for("network.vlan", "methods shared and sriov", "method host-device")
+    if (
+        network
+        and network.vlan is not None
+        and spec.fabric != "infiniband"
+        and spec.method in {"host-device", "shared"}
+    ):
+        hint = "a macvlan's or a moved port's VLAN is the port's own: tag it at the switch, or method sriov"
+        yield _only_for("network.vlan", "method sriov", f"method {spec.method}", hint)
     if spec.path_mtu is not None and mtu is not None and spec.path_mtu >= mtu and spec.fabric == "roce":
         hint = "RDMA packets need room for their headers"
         yield Broken((*SPEC, "pathMtu"), "does not fit into network.mtu", f"less than {mtu}", str(spec.path_mtu), hint)

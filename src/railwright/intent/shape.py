@@ -26,6 +26,7 @@ LABEL_KEY = (
 )
 PCI_ADDRESS = r"^([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$"
 GPU = r"^([0-9]|[1-5][0-9]|6[0-3]|([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])$"
+PROXY = r"^https?://[A-Za-z0-9\[]([-A-Za-z0-9.:\]]*[A-Za-z0-9\]])?/?$"
 REGISTRY = r"^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]([-a-z0-9._]*[a-z0-9])?)*$"
 
 Name = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=MAX_NAME)]
@@ -34,6 +35,7 @@ Namespace = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
 ObjectName = Annotated[str, StringConstraints(pattern=DNS_SUBDOMAIN, max_length=253)]
 LabelKey = Annotated[str, StringConstraints(pattern=LABEL_KEY, max_length=316)]
 LabelValue = Annotated[str, StringConstraints(pattern=LABEL_VALUE, max_length=63)]
+ProxyUrl = Annotated[str, StringConstraints(pattern=PROXY, max_length=300)]
 Channel = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", max_length=63)]
 
 
@@ -137,6 +139,14 @@ class OperatorsShape(Shape):
     catalogs: dict[str, ObjectName] | None = None
 
 
+class ProxyShape(Shape):
+    """The way out."""
+
+    http: ProxyUrl | None = None
+    https: ProxyUrl | None = None
+    no_proxy: list[Annotated[str, StringConstraints(min_length=1, max_length=253)]] | None = None
+
+
 class UpgradeShape(Shape):
     """Roll-outs."""
 
@@ -175,6 +185,7 @@ class SpecShape(Shape):
     resource_prefix: Name | None = None
     tolerations: list[TolerationShape] | None = None
     pull_secret: ObjectName | None = None
+    proxy: ProxyShape | None = None
     image_registry: Annotated[str, StringConstraints(pattern=REGISTRY, max_length=200)] | None = None
     numa_aligned: bool | None = None
 

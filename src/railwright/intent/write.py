@@ -73,6 +73,8 @@ def to_data(intent: Intent) -> dict[str, Any]:
         tolerations=[dict(toleration) for toleration in intent.tolerations] or None,
         pullSecret=intent.pull_secret,
         imageRegistry=intent.image_registry,
+        proxy=_written(http=intent.proxy.http, https=intent.proxy.https, noProxy=list(intent.proxy.no_proxy) or None)
+        or None,
         numaAligned=intent.numa_aligned,
     )
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": str(intent.name)}, "spec": spec}

@@ -83,7 +83,11 @@ def _with_kept_choices(intent: Intent, ledger: Ledger) -> Intent:
 
 def _kept_subnets(intent: Intent, ledger: Ledger) -> tuple[str, ...]:
     note = ledger.fabrics.get(FabricName(intent.name))
-    return note.subnets if note is not None and intent.network.subnets is None else ()
+    return note.subnets if note is not None and not _asks_for_subnets(intent) else ()
+
+
+def _asks_for_subnets(intent: Intent) -> bool:
+    return intent.network.subnets is not None or any(rail.subnet for rail in intent.rails or ())
 
 
 def kept_decisions(intents: tuple[Intent, ...], ledger: Ledger) -> tuple[Decision, ...]:
@@ -102,7 +106,7 @@ def _subnets_key(intent: Intent) -> str:
 
 def choices_to_keep(intent: Intent, plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     """Name the subnets that were chosen for a fabric which asks for none."""
-    if intent.network.subnets is not None:
+    if _asks_for_subnets(intent):
         return ()
     kept = _kept_subnets(intent, ledger)
     return kept or tuple(item.value for item in plan.decisions if item.key == _subnets_key(intent))

@@ -15,6 +15,7 @@ _SHARED: tuple[tuple[str, str, Callable[[Settings], object]], ...] = (
     ("spec.driver.gpuVersion", "the ClusterPolicy", lambda item: item.intent.driver.gpu_version),
     ("spec.driver.memory", "the ClusterPolicy", lambda item: item.memory.value),
     ("spec.upgrade.auto", "both policies", lambda item: item.auto_upgrade),
+    ("spec.proxy", "both policies", lambda item: item.intent.proxy.environment()),
     ("spec.operators.approval", "the Subscriptions", lambda item: item.approval),
 )
 

@@ -43,7 +43,7 @@ def subnets_for(
     if rails == 0:
         return RailSubnets(())
     busy = [*_busy(cluster), *((text, "another fabric") for text in taken)]
-    asked = settings.intent.network.subnets
+    asked = settings.intent.network.subnets or _by_rail(settings)
     where = str(settings.intent.place("spec.network.subnets") or settings.name)
     if asked is None:
         in_use = [*busy, *subnets_in_use(cluster)]
@@ -78,6 +78,12 @@ def subnets_for(
     families = [[net for text in asked if (net := ipaddress.ip_network(text)).version == version] for version in (4, 6)]
     cut = [_cut(family, rails, where, notes) for family in families if family]
     return RailSubnets(tuple(tuple(str(part[index]) for part in cut if part) for index in range(rails)))
+
+
+def _by_rail(settings: Settings) -> tuple[str, ...] | None:
+    """Give the subnets that rails were asked for with, in their order; None when they were not."""
+    subnets = tuple(rail.subnet for rail in settings.intent.rails or () if rail.subnet is not None)
+    return subnets or None
 
 
 def _cut(family: list[Any], rails: int, where: str, notes: Notes) -> list[Network]:

@@ -192,6 +192,7 @@ def _driver(
         "CREATE_IFNAMES_UDEV": "true",
         "RESTORE_DRIVER_ON_POD_TERMINATION": "true",
         "UNLOAD_STORAGE_MODULES": "true",
+        **first.intent.proxy.environment(),
     }
     return DriverShare(
         repository=_mirrored(entry.driver_repository, tuple(item.intent for item in all_settings)),
@@ -246,6 +247,7 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
         adopted=live is not None,
         rdma_taken=rdma,
+        environment=first.intent.proxy.environment(),
     )
 
 

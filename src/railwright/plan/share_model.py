@@ -188,6 +188,8 @@ class GpuPolicyShare:
     """Image version of nvidia-fs: the bundle has no default for it; "" leaves it to the operator."""
     rdma_taken: Mapping[str, bool] = field(default_factory=dict)
     """Fields of `driver.rdma` that are wrong for us in an adopted policy, with the value that we need."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Of the driver container: proxies."""
     stage: StageName = GPU_DRIVER_READY
 
 

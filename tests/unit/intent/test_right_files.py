@@ -18,6 +18,7 @@ from railwright.intent.model import (
     NicDriver,
     NodeSelection,
     OperatorsIntent,
+    ProxyIntent,
     RailSelector,
     Route,
     UpgradePolicy,
@@ -77,6 +78,7 @@ spec:
   tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
   pullSecret: mirror-login
   imageRegistry: mirror.example.com:5000/nvidia
+  proxy: {http: http://proxy.example.com:3128, https: https://proxy.example.com, noProxy: [.svc, 10.0.0.0/16]}
   numaAligned: true
 """
 
@@ -125,6 +127,7 @@ ALL_FIELDS = Intent(
     tolerations=({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},),
     pull_secret="mirror-login",
     image_registry="mirror.example.com:5000/nvidia",
+    proxy=ProxyIntent("http://proxy.example.com:3128", "https://proxy.example.com", (".svc", "10.0.0.0/16")),
     numa_aligned=True,
 )
 

@@ -82,6 +82,7 @@ def _driver(share: GpuPolicyShare) -> dict[str, Any]:
             "kernelModuleType": share.kernel_module_type,
             **({**image, "version": share.driver_version} if share.driver_version else {}),
             "imagePullSecrets": plain(share.pull_secrets),
+            "env": [{"name": name, "value": share.environment[name]} for name in sorted(share.environment)],
             "rdma": {"enabled": share.peermem, "useHostMofed": share.use_host_mofed},
             "upgradePolicy": {
                 "autoUpgrade": share.auto_upgrade,
