@@ -66,9 +66,10 @@ field() { # key, file: append "key=first line" to $row, when there is one
   if get "$2"; then row="$row$TAB$1=$value"; fi
 }
 
-real() { # physical path of a folder into $value
-  value=$(cd -P "$1" 2>/dev/null && pwd -P)
-  [ -n "$value" ]
+real() { # physical path of a folder into $value; by going there, since a subshell for each takes seconds on a large node
+  value=''
+  cd -P "$1" 2>/dev/null || return 1
+  value=$PWD
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }

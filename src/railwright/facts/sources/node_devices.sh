@@ -40,6 +40,7 @@ for folder in "$sys"/bus/pci/devices/*; do
   esac
   real "$folder" || continue
   path=pci${value#*/pci}
+  if late; then break; fi
   describe "$folder"
   field sriov_totalvfs "$folder/sriov_totalvfs"
   field sriov_numvfs "$folder/sriov_numvfs"
