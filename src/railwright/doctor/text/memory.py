@@ -136,8 +136,8 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             remedy="Use an image with a newer rdma-core; look for GDRDMA in NCCL's channel lines before believing it harmful.",
         ),
         says(
-            "failed to load cuda|cuinit|libcuda.so",
-            "803|999|fail|cannot open|not found|unsupported",
+            "failed to load cuda|cuinit|libcuda.so|cuda error|initialize nvml|nvml",
+            "803|802|999|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to initialize|fabric manager",
             cause="CUDA itself does not start in the container, so there is no GPU memory to speak of.",
             remedy="Ask for a GPU (nvidia.com/gpu), and keep a forward-compatibility libcuda of the image from hiding the host's.",
         ),
@@ -182,7 +182,7 @@ PATH_BLOCKED = TextRule(
         says(
             "~acs~|access control services|acsctl",
             "hint|redirect|enabled|reqredir+|srcvalid+|fail|disable|check",
-            unless="acs: disabled|reqredir- cmpltredir-",
+            unless="acs: disabled|reqredir- cmpltredir-|no bridges|no redirect|without redirect",
         ),
         says(
             "local protection error|local prot|status 4|status=4|failed status 4|wc_loc_prot_err|loc_prot",

@@ -235,7 +235,7 @@ DRAIN_STUCK = TextRule(
         says(
             "draining_mcp_paused|mcp_paused|machineconfigpool|machine config pool|~mcp~",
             "pause|waiting|not ready|degraded",
-            unless="is unpaused now|has been unpaused",
+            unless='is unpaused now|has been unpaused|paused=false|paused: false|paused":false',
             cause="A MachineConfigPool is paused or not done, and the SR-IOV daemon waits for it.",
             remedy="Unpause the pool once no node carries Draining_MCP_Paused.",
             commands=("oc get mcp", 'oc patch mcp worker --type merge -p \'{"spec":{"paused":false}}\''),
