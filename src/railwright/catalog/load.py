@@ -17,6 +17,7 @@ from railwright.catalog.model import (
     DefaultEntry,
     DefectEntry,
     DriverCombination,
+    FloorEntry,
     GpuEntry,
     GpuOperatorEntry,
     ImageEntry,
@@ -46,6 +47,7 @@ def load_catalog() -> Catalog:
         stages=_read("stages.yaml", StageTiming),
         defaults=_read("defaults.yaml", DefaultEntry),
         rates=_read("rates.yaml", RateEntry),
+        floors=_read("floors.yaml", FloorEntry),
         defects=_read("defects.yaml", DefectEntry),
     )
 

@@ -279,6 +279,25 @@ class DefectEntry:
     date: str
 
 
+@dataclass(frozen=True)
+class FloorEntry:
+    """
+    What share of its slowest link one kind of machine must reach, where the usual share is wrong for it.
+
+    Attributes:
+        nic, gpu: PCI ids as "15b3:1021"; an empty `gpu` stands for every GPU.
+        memory: "host" or "gpu".
+        share: of the slower of port rate and PCIe link, on average.
+    """
+
+    nic: str
+    gpu: str
+    memory: str
+    share: float
+    source: str
+    date: str
+
+
 Entry = TypeVar("Entry")
 Versioned = TypeVar("Versioned", NetworkOperatorEntry, GpuOperatorEntry)
 
@@ -299,6 +318,7 @@ class Catalog:
     defaults: tuple[DefaultEntry, ...]
     rates: tuple[RateEntry, ...]
     defects: tuple[DefectEntry, ...] = ()
+    floors: tuple[FloorEntry, ...] = ()
 
     def operator(self, key: str) -> OperatorEntry:
         """Find an operator by its key. Raises KeyError for one that is not listed (a bug of ours)."""
@@ -356,6 +376,19 @@ class Catalog:
     def stage(self, name: str) -> StageTiming:
         """Find a stage's timing. Raises KeyError for one that is not listed (a bug of ours)."""
         return _only(self.stages, "stage", name)
+
+    def floor_share(self, nic: str, gpu: str, memory: str) -> tuple[float, str]:
+        """
+        Say what share of its slowest link a machine must reach, and where that comes from.
+
+        Args:
+            nic, gpu: PCI ids as "15b3:1021"; empty where they are not known.
+        """
+        for entry in self.floors:
+            if (entry.nic, entry.memory) == (nic, memory) and entry.gpu in {"", gpu}:
+                return entry.share, entry.source
+        usual = self.default("bandwidth_floor_fraction")
+        return float(usual.value), usual.source  # type: ignore[arg-type]  # a number in the catalog
 
     def default(self, name: str) -> DefaultEntry:
         """Find a default by its name. Raises KeyError for one that is not listed (a bug of ours)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog
 from railwright.core.verdicts import Verdict
-from railwright.verify.model import Direction, Seat
+from railwright.verify.model import Direction, MemoryKind, Seat
 
 SMALLEST_LINE_RATE_BYTES = 64 * 1024
 FEWEST_LINE_RATE_QPS = 4
@@ -54,7 +54,15 @@ def pcie_payload_gbps(speed_gts: float | None, lanes: int | None) -> float | Non
     return round(speed_gts * lanes * encoding * packets, 2)
 
 
-def floor(source: Seat, target: Seat, direction: Direction, size_bytes: int, qps: int, catalog: Catalog) -> Floor:
+def floor(
+    source: Seat,
+    target: Seat,
+    direction: Direction,
+    size_bytes: int,
+    qps: int,
+    catalog: Catalog,
+    memory: MemoryKind = MemoryKind.HOST,
+) -> Floor:
     """Give the floor of one cell at one message size."""
     if direction is Direction.BOTH:
         return Floor(None, "no floor for both directions at once")
@@ -68,7 +76,7 @@ def floor(source: Seat, target: Seat, direction: Direction, size_bytes: int, qps
     ]
     if not (source.rate_gbps and target.rate_gbps):
         return Floor(None, "the port's rate is not known")
-    share = float(catalog.default("bandwidth_floor_fraction").value)  # type: ignore[arg-type]  # a number in the catalog
+    share, _ = min(catalog.floor_share(seat.nic_id, seat.gpu_id, memory.value) for seat in (source, target))
     slowest, what = min(limits)
     return Floor(round(slowest * share, 2), f"{share:.0%} of {slowest:g} Gb/s ({what})")
 

@@ -89,7 +89,7 @@ def _floor(task: Task, reading: Reading, layout: Layout, catalog: Catalog) -> Fl
     target = layout.seat(task.way.target, task.way.target_rail)
     if source is None or target is None:
         return Floor(None, "nothing is known of the ports")
-    return floor(source, target, task.step.direction, reading.at_bytes, reading.qps, catalog)
+    return floor(source, target, task.step.direction, reading.at_bytes, reading.qps, catalog, task.step.memory)
 
 
 def _fast(item: Measured, limit: Floor, *, has_reference: bool) -> tuple[Verdict, str]:

@@ -15,6 +15,8 @@ from railwright.ports.endpoint import Endpoint
 from railwright.verify.floors import pcie_payload_gbps
 from railwright.verify.model import Seat
 
+_NVIDIA = "10de"
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -161,6 +163,8 @@ def _seat(rail: Rail, port: RailPort, hardware: NodeHardware | None, memory: Gpu
         capability=capability,
         obstacles=obstacles,
         peermem="nvidia_peermem" in hardware.modules if hardware else None,
+        nic_id=f"{nic.vendor_id}:{nic.device_id}" if nic else "",
+        gpu_id=f"{_NVIDIA}:{gpu.device_id}" if gpu else "",
     )
 
 

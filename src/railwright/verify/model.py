@@ -258,6 +258,9 @@ class Seat:
     obstacles: tuple[str, ...] = ()
     peermem: bool | None = None
     """Whether nvidia_peermem is loaded on the node; None when that is not known."""
+    nic_id: str = ""
+    gpu_id: str = ""
+    """PCI ids, "15b3:1021" and "10de:2335"."""
     skip: str = ""
     """Why this seat is not verified ("busy: ..."); "" when it is."""
 

@@ -29,7 +29,7 @@ def test_every_entry_has_source_and_date(table):
         assert len(entry.date) == len("2026-08-22"), entry
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name != "gpus"])
+@pytest.mark.parametrize("table", [name for name in TABLES if name not in {"gpus", "floors"}])
 def test_no_table_is_empty(table):
     assert getattr(CATALOG, table)
 

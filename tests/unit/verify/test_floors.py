@@ -1,8 +1,11 @@
 """Floors, and what is fast."""
 
+from dataclasses import replace
+
 import pytest
 from support.verifying import CATALOG, layout
 
+from railwright.catalog.model import FloorEntry
 from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.verify.floors import floor, judge_bandwidth, pcie_payload_gbps
@@ -36,6 +39,15 @@ def test_where_messages_are_the_limit_or_both_directions_run_there_is_no_floor(o
 def test_a_rate_that_is_not_known_gives_no_floor() -> None:
     limit = floor(seat("a", rate=None), seat("b"), Direction.WRITE, 65536, 4, CATALOG)
     assert (limit.minimum_gbps, judge_bandwidth(500.0, limit)) == (None, Verdict.SKIP)
+
+
+def test_a_machine_with_a_floor_of_its_own_is_held_against_that() -> None:
+    own = FloorEntry("15b3:1021", "", "gpu", 0.5, "Measured: a machine, 2026-11", "2026-11-30")
+    catalog = replace(CATALOG, floors=(own,))
+    ends = replace(seat("a"), nic_id="15b3:1021"), replace(seat("b"), nic_id="15b3:1021")
+    gpu = floor(*ends, Direction.WRITE, 65536, 4, catalog, MemoryKind.GPU)
+    host = floor(*ends, Direction.WRITE, 65536, 4, catalog, MemoryKind.HOST)
+    assert (gpu.minimum_gbps, host.minimum_gbps) == (200.0, 360.0)
 
 
 @pytest.mark.parametrize(

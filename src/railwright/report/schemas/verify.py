@@ -145,6 +145,8 @@ class SeatShape(Shape):
     capability: list[str]
     obstacles: list[str]
     peermem: bool | None
+    nic_id: str
+    gpu_id: str
     skip: str
 
 
