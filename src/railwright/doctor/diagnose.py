@@ -15,6 +15,10 @@ from railwright.doctor.text.table import TEXT_RULES
 from railwright.facts.model import Snapshot
 from railwright.plan.model import Plan
 
+_TRIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What a rule raises when a field holds something else than its kind allows, a text where a list belongs."""
+_FORM = "compare the objects with their definitions; if they are right, report this as a bug of railwright"
+
 
 def diagnose(
     snapshot: Snapshot,
@@ -84,7 +88,12 @@ def _answers(rule: Rule, seen: Seen) -> tuple[Finding | Unknown, ...]:
             lacks.append(Unknown(rule.info.name, need.missing, lack.why, need.how, lack.nodes))
     if any(not item.nodes for item in lacks):
         return tuple(lacks)
-    return (*lacks, *rule.judge(seen))
+    try:
+        return (*lacks, *rule.judge(seen))
+    except _TRIPS as error:
+        # An archive may hold objects that no API server would take: the other rules' answers must not be lost to that.
+        said = f"{type(error).__name__}: {error}"
+        return (*lacks, Unknown(rule.info.name, "objects of the form that their kinds have", said, _FORM))
 
 
 def _named(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from support.doctoring import asked, snapshot_of
+from support.doctoring import CATALOG, asked, snapshot_of
 
 from railwright.core import kinds
 from railwright.core.objects import Ref
+from railwright.doctor.diagnose import diagnose
 from railwright.doctor.model import Severity
 from railwright.doctor.registry import RULES
 from railwright.doctor.rules import (
@@ -480,3 +481,13 @@ def test_a_degraded_pool_says_why() -> None:
     )
     found = rules_of(replace(snapshot, cluster=replace(snapshot.cluster, pools=broken)), "rollout-does-not-end")
     assert "unexpected on-disk state" in found[0]
+
+
+def test_an_object_of_no_right_form_takes_no_other_answers_along() -> None:
+    snapshot = changed(
+        snapshot_of("adopt"), kinds.NIC_CLUSTER_POLICY, POLICY, "status", "appliedStates", value=["x", 3]
+    )
+    said = diagnose(snapshot, CATALOG, None)
+    assert [item.rule for item in said.unknown] == ["policy-not-carried-out"]
+    assert "AttributeError" in said.unknown[0].why
+    assert len(said.passed) > 40
