@@ -46,7 +46,7 @@ def test_host_device_pods_get_the_device_itself() -> None:
 def test_sriov_pods_get_a_vf_once_the_pf_has_carrier() -> None:
     script = build_script(Shape("sriov", rails=1))
     assert script.index("carrier") < script.index("sriov_numvfs")
-    assert "netns rw-pod-2 name net1 address 02:00:00:00:01:02" in script
+    assert "ip link set $vf netns rw-pod-2 name net1\n" in script
 
 
 def test_sriov_has_one_card_a_node_and_rail_on_a_hub_a_rail() -> None:

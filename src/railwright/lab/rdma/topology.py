@@ -172,11 +172,9 @@ def _virtual_functions(shape: Shape) -> Iterator[str]:
     yield "for card in $cards; do echo 1 > /sys/class/net/$card/device/sriov_numvfs; done"
     yield "set -- $cards"
     for pod in pods(shape):
-        for rail, held in enumerate(pod.rails, start=1):
-            address = f"02:00:00:00:{rail:02x}:{pod.number:02x}"
-            yield f"ip link set $1 vf 0 mac {address}"
+        for held in pod.rails:
             yield "vf=$(ls /sys/class/net/$1/device/virtfn0/net)"
-            yield f"ip link set $vf netns {pod.namespace} name {held.netdev} address {address}"
+            yield f"ip link set $vf netns {pod.namespace} name {held.netdev}"
             yield "shift"
 
 
