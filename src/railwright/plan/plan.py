@@ -17,6 +17,7 @@ from railwright.plan.objects import NETWORK_OPERATOR, SRIOV_OPERATOR, access_sha
 from railwright.plan.platform import check_platform
 from railwright.plan.settings import settings_of
 from railwright.plan.stages import stages
+from railwright.plan.traps import check_traps
 from railwright.plan.versions import check_driver_image, network_operator, operator_shares, os_tag
 
 
@@ -40,6 +41,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     entry = network_operator(operators, catalog, notes)
     drafts = draft_fabrics(all_settings, snapshot, catalog, notes)
     policy = operands.nic_policy(cluster)
+    check_traps(all_settings, cluster, policy, operators, catalog, notes)
     _check_nodes(drafts, snapshot, entry, policy, catalog, notes)
     fabrics = drafts.without_refused(notes)
     compose.check_ports(fabrics, notes)

@@ -11,7 +11,10 @@ REFUSALS = {
     "gpu-operands-held-back": "Somebody keeps the GPU Operator off the node by a label, so no GPU driver would ever come.",
     "guid-pool-needs-ufm": "GUIDs from a pool need ib-kubernetes with a UFM account; there is no key for it yet.",
     "hosted-control-plane": "Hosted control planes take MachineConfigs through NodePools: not supported yet.",
+    "isolation-needs-newer-openshift": "The SR-IOV operator of this OpenShift has no rdmaMode, which spec.rdmaIsolation needs.",
     "kubelet-config-is-there": "The pool has a KubeletConfig of others, and ours would replace its settings.",
+    "namespace-of-the-platform": "A workload namespace of the platform's own: security constraints do not work there.",
+    "nic-node-policy-has-driver": "A NicNodePolicy brings the DOCA driver already; two sources give each node two drivers.",
     "nic-not-supported-by-sriov-operator": "The NIC is not in the SR-IOV operator's list of supported ids.",
     "nic-policy-misnamed": "A NicClusterPolicy of another name is ignored by its operator and dangerous to delete later.",
     "no-driver-image": "The DOCA driver has no image for the system that the node runs.",
@@ -79,12 +82,15 @@ WARNINGS = {
     "openshift-older-than-supported": "The vendor lists GPUDirect RDMA only for newer OpenShift versions.",
     "openshift-version-unknown": "Nothing is known of this OpenShift version.",
     "operator-csv-missing": "A Subscription names an installed CSV that is not there.",
+    "plugin-pods-stay-old": "The installed Network Operator does not restart device plugins when their configuration changes.",
     "port-mtu-too-small": "Ports have a smaller MTU than pods want.",
     "secure-boot-unknown": "Whether Secure Boot is on could not be read; unsigned drivers would not load.",
+    "single-node-upgrade": "On a single node the Network Operator does not support upgrading its driver by itself.",
     "single-node": "The only node: drains and reboots take the whole cluster down.",
     "sriov-daemon-does-not-wait": "VFs may be made before the DOCA driver's restart takes them away.",
     "subnet-of-others": "A subnet that was asked for overlaps one that others give pods addresses of.",
     "unlike-nodes": "Nodes are wired unlike the others; they form a group of their own.",
+    "whereabouts-leaks-addresses": "No whereabouts reconciler runs, so addresses of pods that died stay taken.",
 }
 
 CODES = REFUSALS | WARNINGS
