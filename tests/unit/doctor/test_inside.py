@@ -1,14 +1,17 @@
 """Rules on what is inside nodes: fired by unlike worlds, silent on what only looks alike, UNKNOWN without the fact."""
 
+import json
 from dataclasses import replace
 
 import pytest
 from support.doctoring import asked, inside, ports, snapshot_of, without_inside
 
+from railwright.core.ids import NodeName
+from railwright.core.objects import ref_of
 from railwright.doctor.model import Severity
 from railwright.doctor.registry import RULES
 from railwright.doctor.rules import gpu_driver, hosts, kernel, link, pci, placement, roce, subnets
-from railwright.facts.model import NicPort, NodeHardware, Snapshot
+from railwright.facts.model import ContainerFacts, NicPort, NodeHardware, PodFacts, Snapshot
 from railwright.facts.node_model import AcsState, IommuState
 
 OURS = (pci, placement, kernel, gpu_driver, link, roce, subnets, hosts)
@@ -24,9 +27,11 @@ FIRES = [
     ("pcie-link-below-capability", "vanilla+gpu-half-width"),
     ("rail-far-from-gpu", "h200-roce+nic-wrong-slot"),
     ("rail-far-from-gpu", "vanilla+nic-wrong-slot"),
+    ("rail-far-from-gpu", "h200-ib+virtual-machine"),
     ("pcie-settings-throttle-nic", "h200-ib+relaxed-ordering-off"),
     ("pcie-settings-throttle-nic", "gb200+relaxed-ordering-off"),
     ("rdma-stack-held-by-modules", "adopt+storage-over-rdma"),
+    ("rdma-stack-held-by-modules", "adopt+host-ofed"),
     ("kernel-has-no-driver", "adopt+realtime-kernel"),
     ("kernel-has-no-driver", "adopt+stale-driver-build"),
     ("rdma-devices-missing", "adopt+rdma-stack-absent"),
@@ -395,3 +400,78 @@ def test_an_address_on_an_idle_virtual_function_is_found() -> None:
 
     found = asked(inside(snapshot_of("h200-roce"), leased), "host-interface-left-changed").findings
     assert ["DHCP" in item.cause for item in found] == [True]
+
+
+def test_a_pod_that_uses_gpus_without_asking_holds_the_driver_of_a_node_that_waits() -> None:
+    snapshot = snapshot_of("adopt")
+    waiting = tuple(
+        replace(node, labels={**node.labels, "nvidia.com/gpu-driver-upgrade-state": "upgrade-required"})
+        for node in snapshot.nodes
+    )
+    rider = PodFacts(
+        namespace="monitoring",
+        name="gpu-watch",
+        node=NodeName("worker-0"),
+        phase="Running",
+        owner="DaemonSet/gpu-watch",
+        requests={},
+        networks="",
+        runtime_class="nvidia",
+    )
+    cluster = replace(snapshot.cluster, pods=(*snapshot.cluster.pods, rider))
+    found = asked(replace(snapshot, nodes=waiting, cluster=cluster), "gpu-driver-held-in-use").findings
+    assert [item.object for item in found[0].evidence if item.object.startswith("pod")] == ["pod monitoring/gpu-watch"]
+
+
+def test_a_missing_rdma_cm_file_is_found_though_the_modules_are_there() -> None:
+    def without_cm(hardware: NodeHardware) -> NodeHardware:
+        files = tuple(name for name in hardware.system.rdma_char_devices or () if name != "rdma_cm")
+        return replace(hardware, system=replace(hardware.system, rdma_char_devices=files))
+
+    found = asked(inside(snapshot_of("adopt"), without_cm), "rdma-devices-missing").findings
+    assert [item.value for item in found[0].evidence] == ["no rdma_cm", "no rdma_cm"]
+
+
+def test_a_pod_that_is_not_root_makes_a_small_memlock_an_error() -> None:
+    snapshot = snapshot_of("adopt")
+    container = ContainerFacts(
+        name="w", image="x", requests={"rdma/rail0": 1}, capabilities=("IPC_LOCK",), run_as_user=1000
+    )
+    pod = PodFacts(
+        namespace="train",
+        name="w-0",
+        node=NodeName("worker-0"),
+        phase="Running",
+        owner="",
+        requests={"rdma/rail0": 1},
+        networks="",
+        containers=(container,),
+    )
+    cluster = replace(snapshot.cluster, pods=(*snapshot.cluster.pods, pod))
+    found = asked(replace(snapshot, cluster=cluster), "container-memlock-limited").findings
+    assert [item.severity for item in found] == [Severity.ERROR]
+    as_root = replace(pod, containers=(replace(container, run_as_user=0),))
+    cluster = replace(snapshot.cluster, pods=(*snapshot.cluster.pods, as_root))
+    found = asked(replace(snapshot, cluster=cluster), "container-memlock-limited").findings
+    assert [item.severity for item in found] == [Severity.WARNING]
+
+
+def test_networks_of_several_rails_must_not_share_a_pool() -> None:
+    snapshot = snapshot_of("h200-roce")
+
+    def a_nad(number: int, pool: str) -> dict[str, object]:
+        config = {"type": "macvlan", "master": f"rail{number}", "ipam": {"type": "nv-ipam", "poolName": pool}}
+        return {
+            "apiVersion": "k8s.cni.cncf.io/v1",
+            "kind": "NetworkAttachmentDefinition",
+            "metadata": {"name": f"rail{number}", "namespace": "train"},
+            "spec": {"config": json.dumps(config)},
+        }
+
+    def with_pools(*pools: str) -> Snapshot:
+        nads = [a_nad(number, pool) for number, pool in enumerate(pools)]
+        objects = {**snapshot.cluster.objects, **{ref_of(nad): nad for nad in nads}}
+        return replace(snapshot, cluster=replace(snapshot.cluster, objects=objects))
+
+    assert asked(with_pools("rails", "rails"), "rails-share-a-subnet").findings
+    assert silent(with_pools("rail0", "rail1"), "rails-share-a-subnet")

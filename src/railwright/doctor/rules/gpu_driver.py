@@ -188,7 +188,7 @@ def judge_gpu_driver(seen: Seen) -> Iterator[Finding]:
 
 def _rides(pod: PodFacts) -> bool:
     asks = any(name.startswith("nvidia.com/") for name in pod.requests)
-    is_operand = pod.owner.startswith(("DaemonSet/nvidia-", "DaemonSet/gpu-"))
+    is_operand = pod.owner.startswith(("DaemonSet/nvidia-", "DaemonSet/gpu-feature-discovery"))
     return pod.runtime_class == "nvidia" and not asks and not is_operand and pod.phase == "Running"
 
 
