@@ -28,6 +28,8 @@ PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]
 _CLOSES_STDIN = PROTOCOLS[0]
 _STDIN, _STDOUT, _STDERR, _END, _CLOSE = 0, 1, 2, 3, 255
 _CHUNK_BYTES = 64 << 10
+MOST_BYTES = 64 << 20
+"""More than anything that is asked for here; what prints more would fill our memory."""
 
 
 async def execute(transport: Transport, request: Request, stdin: str, timeout_s: float) -> ExecResult:
@@ -65,6 +67,7 @@ class _Output:
     def __init__(self) -> None:
         self.exit_code: int | None = None
         self._streams: dict[int, list[bytes]] = {_STDOUT: [], _STDERR: []}
+        self._bytes = 0
 
     def take(self, message: bytes) -> None:
         if not message:
@@ -74,6 +77,10 @@ class _Output:
             self.exit_code = exit_code_of(msgspec.json.decode(data))
         elif channel in self._streams:
             self._streams[channel].append(data)
+            self._bytes += len(data)
+            if self._bytes > MOST_BYTES:
+                message = f"the command printed more than {MOST_BYTES >> 20} MiB"
+                raise ClusterError(message, hint="something on that node prints without end")
 
     def result(self) -> ExecResult:
         stdout, stderr = (b"".join(self._streams[channel]).decode(errors="replace") for channel in (_STDOUT, _STDERR))

@@ -126,3 +126,10 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
 def test_a_command_that_could_not_start_is_no_exit_code() -> None:
     with pytest.raises(ClusterError, match="container not found"):
         exit_code_of({"status": "Failure", "reason": "InternalError", "message": "container not found"})
+
+
+async def test_a_command_that_prints_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("railwright.adapters.execution.MOST_BYTES", 10)
+    async with cluster_with(Kubelet()) as cluster:
+        with pytest.raises(ClusterError, match="printed more than"):
+            await cluster.exec("ns", "pod", "main", ["sh", "-s"], stdin="echo aaaaaaaaaaaa\n", timeout_s=2)
