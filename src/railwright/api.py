@@ -416,6 +416,8 @@ async def diagnose(
     progress: Progress = _SILENT,
 ) -> DoctorRecord:
     """Say what is wrong with a cluster, and why; writes only what `asked.fix` allows, and only what has no risk."""
+    if asked is not None and asked.fix:
+        _refuse_read_only(world)
     await _contact(world, progress)
     return await _examine(world, intents, catalog or load_catalog(), progress, asked or Asked())
 

@@ -32,10 +32,10 @@ def _text(manifest: ArchiveManifest, file: str, size_bytes: int) -> str:
     rows = [
         ("objects", f"{sum(objects.values())} of {count(sum(1 for kind in objects if objects[kind]), 'kind')}"),
         ("nodes", f"the inside of {len(read)} of {len(manifest.nodes)}"),
-        ("logs", f"the end of {len(manifest.logs)}, {log_bytes / 2**20:.1f} MiB"),
+        ("logs", f"the end of {len(manifest.logs)}, {_size(log_bytes)}"),
         ("redacted", "yes" if manifest.redacted else "no: only Secrets were left out"),
     ]
-    parts = [f"{file}: {size_bytes / 2**20:.1f} MiB, from {manifest.cluster}", table(("what", "in it"), rows)]
+    parts = [f"{file}: {_size(size_bytes)}, from {manifest.cluster}", table(("what", "in it"), rows)]
     gone = [f"  node {node.node}: {node.problem}" for node in unread]
     gone += [f"  {item.what}: {item.why}" for item in manifest.missing]
     if gone:
@@ -44,3 +44,7 @@ def _text(manifest: ArchiveManifest, file: str, size_bytes: int) -> str:
         f"look at it before you send it: tar -tzf {file}\nread it: railwright discover --cluster bundle:{file}"
     )
     return "\n\n".join(parts)
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:.1f} MiB" if size_bytes >= 1 << 20 else f"{size_bytes / 2**10:.0f} KiB"

@@ -5,6 +5,7 @@ import io
 import lzma
 import shutil
 import tarfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -270,11 +271,20 @@ async def test_a_watch_of_an_archive_sees_nothing(gathered: Path) -> None:
         assert await watch.next(3600) == ()
 
 
-@pytest.mark.parametrize("act", ["apply", "clean"])
-async def test_apply_and_clean_refuse_an_archive_before_they_look_at_it(gathered: Path, act: str) -> None:
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda world: api.apply(world, (), approval=Yes()),
+        lambda world: api.clean(world, approval=Yes()),
+        lambda world: api.diagnose(world, asked=api.Asked(fix=True)),
+    ],
+)
+async def test_what_writes_refuses_an_archive_before_it_looks_at_it(
+    gathered: Path, act: Callable[[World], Awaitable[object]]
+) -> None:
     async with await api.open_cluster(f"bundle:{gathered}") as world:
         with pytest.raises(Refused, match="archive"):
-            await (api.apply(world, (), approval=Yes()) if act == "apply" else api.clean(world, approval=Yes()))
+            await act(world)
 
 
 def test_a_folder_with_nothing_known_in_it_is_refused(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ async def documents(world: api.World, intents: tuple[api.Intent, ...]) -> dict[s
     found = {
         "discover": api.snapshot_document(await api.discover(world)),
         "plan": await plan_of(world, intents),
+        "doctor": api.diagnosis_document(await api.diagnose(world, intents)),
         "status": api.status_document(await api.status(world)),
         "status of a file": api.status_document(await api.status(world, intents)),
     }
@@ -58,6 +59,7 @@ def applied() -> api.World:
 WORLDS = [
     ("h200-ib", "host-device", "infiniband"),
     ("sno+api-forbidden", "shared", "roce"),
+    ("h200-roce+node-unreadable", "shared", "roce"),
     ("vanilla", "shared", "roce"),
     ("adopt", "shared", "roce"),
     ("hcp", "shared", "roce"),
