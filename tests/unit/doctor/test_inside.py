@@ -11,7 +11,7 @@ from railwright.core.objects import ref_of
 from railwright.doctor.model import Severity
 from railwright.doctor.registry import RULES
 from railwright.doctor.rules import gpu_driver, hosts, kernel, link, pci, placement, roce, subnets
-from railwright.facts.model import ContainerFacts, NicPort, NodeHardware, PodFacts, Snapshot
+from railwright.facts.model import ContainerFacts, NicPort, NodeHardware, PodFacts, Snapshot, Unseen
 from railwright.facts.node_model import AcsState, IommuState
 
 OURS = (pci, placement, kernel, gpu_driver, link, roce, subnets, hosts)
@@ -475,3 +475,15 @@ def test_networks_of_several_rails_must_not_share_a_pool() -> None:
 
     assert asked(with_pools("rails", "rails"), "rails-share-a-subnet").findings
     assert silent(with_pools("rail0", "rail1"), "rails-share-a-subnet")
+
+
+def test_gids_flow_control_and_partitions_that_were_not_read_are_unknown() -> None:
+    without_gids = inside(snapshot_of("h200-roce"), lambda item: replace(item, unseen=(Unseen("gids", "cut short"),)))
+    assert [item.missing for item in asked(without_gids, "roce-address-missing").unknown] == ["GIDs of ports"]
+    without_qos = ports(snapshot_of("adopt"), lambda port: replace(port, qos=None))
+    assert [item.missing for item in asked(without_qos, "roce-priority-not-lossless").unknown] == [
+        "flow control of ports"
+    ]
+    without_keys = ports(snapshot_of("h200-ib"), lambda port: replace(port, pkeys=()))
+    said = asked(without_keys, "infiniband-partition-missing")
+    assert [item.missing for item in said.unknown] == ["partition keys of ports"]

@@ -15,6 +15,7 @@ from railwright.doctor.model import (
     Rule,
     RuleInfo,
     Severity,
+    Unknown,
     conclude,
 )
 from railwright.doctor.needs import INSIDE, objects
@@ -25,6 +26,7 @@ from railwright.doctor.wanted import rdma_wanted
 from railwright.facts.node_model import QosState
 
 _V2 = "RoCE v2"
+_AGAIN = "read the node again as root"
 
 GID_MISSING = RuleInfo(
     name=RuleId("roce-address-missing"),
@@ -41,12 +43,14 @@ GID_MISSING = RuleInfo(
 )
 
 
-def judge_gids(seen: Seen) -> Iterator[Finding]:
+def judge_gids(seen: Seen) -> Iterator[Finding | Unknown]:
     """Look for a RoCE v2 entry of each active Ethernet rail, on its own device."""
     wanted = rdma_wanted(seen)
     evidence: list[Evidence] = []
+    unread: list[NodeName] = []
     for name, rails in seen.rails.items():
         if any(item.what.startswith("gids") for item in seen.inside[name].unseen):
+            unread.append(name)
             continue
         for rail in rails:
             port = rail.port
@@ -71,6 +75,8 @@ def judge_gids(seen: Seen) -> Iterator[Finding]:
             nodes=nodes,
             severity=Severity.ERROR if wanted & set(nodes) else None,
         )
+    if unread:
+        yield Unknown(GID_MISSING.name, "GIDs of ports", "the record lacks them", _AGAIN, tuple(unread))
 
 
 MTU_DIFFERS = RuleInfo(
@@ -140,14 +146,18 @@ PRIORITY_NOT_LOSSLESS = RuleInfo(
 )
 
 
-def judge_priorities(seen: Seen) -> Iterator[Finding]:
+def judge_priorities(seen: Seen) -> Iterator[Finding | Unknown]:
     """Follow the forced traffic class of each rail into its priority, and compare rails."""
     lossy: list[Evidence] = []
     usual: Counter[tuple[tuple[int, ...] | None, str]] = Counter()
+    unread: dict[NodeName, None] = {}
     for name, rails in seen.rails.items():
         for rail in rails:
             qos = rail.port.qos
-            if not rail.is_ethernet or qos is None:
+            if not rail.is_ethernet or rail.port.netdev is None:
+                continue
+            if qos is None or qos.pfc_priorities is None:
+                unread[name] = None
                 continue
             usual[qos.pfc_priorities, qos.trust] += 1
             lossy += _lossy(name, rail, qos)
@@ -162,6 +172,12 @@ def judge_priorities(seen: Seen) -> Iterator[Finding]:
                 (on_host(next(item.node for item in lossy if item.node), "dcb app show; dcb pfc show"),),
             ),
             nodes=(item.node for item in lossy if item.node),
+        )
+    hidden = tuple(name for name in unread if name in rdma_wanted(seen))
+    if hidden:
+        how = "have dcb (iproute2) on the node, and read it again as root"
+        yield Unknown(
+            PRIORITY_NOT_LOSSLESS.name, "flow control of ports", "neither kernel nor dcb showed it", how, hidden
         )
     if len(usual) > 1:
         yield from _unlike(seen, usual.most_common(1)[0][0])
@@ -195,6 +211,7 @@ def _unlike(seen: Seen, usual: tuple[tuple[int, ...] | None, str]) -> Iterator[F
         for rail in rails
         if rail.is_ethernet
         and rail.port.qos is not None
+        and rail.port.qos.pfc_priorities is not None
         and (rail.port.qos.pfc_priorities, rail.port.qos.trust) != usual
     ]
     yield conclude(
@@ -221,7 +238,7 @@ PARTITION_MISSING = RuleInfo(
 _FULL = 0x8000
 
 
-def judge_partitions(seen: Seen) -> Iterator[Finding]:
+def judge_partitions(seen: Seen) -> Iterator[Finding | Unknown]:
     """Compare partition tables of ports with what IPoIB devices and networks use."""
     wanted = {
         number & 0x7FFF
@@ -229,11 +246,15 @@ def judge_partitions(seen: Seen) -> Iterator[Finding]:
         if (number := _pkey(dig(item, "spec", "pKey", default="") or dig(item, "spec", "pkey", default=""))) is not None
     }
     evidence: list[Evidence] = []
+    unread: dict[NodeName, None] = {}
     for name, rails in seen.rails.items():
         hardware = seen.inside[name]
         for rail in rails:
             keys = rail.port.pkeys
-            if not rail.is_infiniband or not keys:
+            if not rail.is_infiniband or rail.port.rdma is None:
+                continue
+            if not keys:
+                unread[name] = None
                 continue
             used = {item.pkey for item in hardware.netdevs if item.pci == rail.port.pci and item.pkey is not None}
             member = {key & 0x7FFF for key in keys}
@@ -258,6 +279,8 @@ def judge_partitions(seen: Seen) -> Iterator[Finding]:
             nodes=nodes,
             severity=Severity.ERROR if rdma_wanted(seen) & set(nodes) else None,
         )
+    if unread:
+        yield Unknown(PARTITION_MISSING.name, "partition keys of ports", "the record lacks them", _AGAIN, tuple(unread))
 
 
 def _pkey(text: object) -> int | None:
