@@ -11,9 +11,10 @@ from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
 from railwright.plan.fabrics import Drafts, draft_fabrics
 from railwright.plan.machine import largest_roll_out, machine_shares
-from railwright.plan.model import Basis, FabricPlan, Plan, Share
+from railwright.plan.model import Basis, FabricPlan, GpuPolicyShare, Plan, Share
 from railwright.plan.notes import Notes
 from railwright.plan.objects import NETWORK_OPERATOR, SRIOV_OPERATOR, access_shares, fabric_shares, nic_needs
+from railwright.plan.operands import NicNeeds
 from railwright.plan.platform import check_platform
 from railwright.plan.settings import settings_of
 from railwright.plan.stages import stages
@@ -47,23 +48,10 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     compose.check_ports(fabrics, notes)
     namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
     shares: list[Share] = [*operators, *machine_shares(fabrics, cluster, notes)]
-    gpu = None
+    gpu = operands.gpu_share(all_settings, cluster, notes) if all_settings else None
     if all_settings:
         needs = nic_needs(fabrics, all_settings, notes)
-        gpu = operands.gpu_share(all_settings, cluster, notes)
-        nic = operands.nic_share(needs, cluster, entry, catalog, notes)
-        if policy is not None and nic is not None and nic.driver is not None:
-            reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
-        shares += [
-            share
-            for share in (
-                operands.nfd_share(cluster, namespaces["nfd"], intents, catalog, notes),
-                nic,
-                operands.sriov_config_share(all_settings, cluster, namespaces["sriov-network-operator"], notes),
-                gpu,
-            )
-            if share is not None
-        ]
+        shares += _policies(needs, gpu, snapshot, entry, namespaces, catalog, notes)
         shares += admission.label_shares(snapshot, fabrics, gpu, notes)
     for fabric in fabrics:
         shares += fabric_shares(fabric, cluster, namespaces, catalog, notes)
@@ -94,6 +82,30 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
         refusals=notes.of_plan(),
         without_gpu_operands=admission.without_gpu_operands(snapshot, fabrics, gpu),
     )
+
+
+def _policies(
+    needs: NicNeeds,
+    gpu: GpuPolicyShare | None,
+    snapshot: Snapshot,
+    entry: NetworkOperatorEntry | None,
+    namespaces: dict[str, str],
+    catalog: Catalog,
+    notes: Notes,
+) -> list[Share]:
+    """Plan the operators' own resources, of which there is one for all fabrics."""
+    cluster, all_settings = snapshot.cluster, needs.settings
+    intents = tuple(item.intent for item in all_settings)
+    nic, policy = operands.nic_share(needs, cluster, entry, catalog, notes), operands.nic_policy(cluster)
+    if policy is not None and nic is not None and nic.driver is not None:
+        reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
+    found = (
+        operands.nfd_share(cluster, namespaces["nfd"], intents, catalog, notes),
+        nic,
+        operands.sriov_config_share(all_settings, cluster, namespaces[SRIOV_OPERATOR], notes),
+        gpu,
+    )
+    return [share for share in found if share is not None]
 
 
 def _check_nodes(
