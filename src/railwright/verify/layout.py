@@ -6,6 +6,7 @@ Comes from a plan with its facts, or from endpoints alone, as in the lab. Pure.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from railwright.core.ids import NodeName, RailName, card_of
 from railwright.facts.model import Distance, Gpu, NicPort, NodeHardware, Snapshot
@@ -45,7 +46,11 @@ class Layout:
 
     def seat(self, node: NodeName, rail: RailName) -> Seat | None:
         """Find a seat; None where the node lacks the rail."""
-        return next((seat for seat in self.seats if (seat.node, seat.rail) == (node, rail)), None)
+        return self._by_place.get((node, rail))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[NodeName, RailName], Seat]:
+        return {(seat.node, seat.rail): seat for seat in self.seats}
 
     @property
     def gpus_per_node(self) -> int:

@@ -121,10 +121,9 @@ def make_schedule(
 
 def left_out(schedule: Schedule, rails: int) -> tuple[LeftOut, ...]:
     """Name what a budget or a quick run left out: whole rounds, and steps of the rounds that are run."""
-    whole = tournament(len(schedule.nodes))
-    missing = whole[len(schedule.rounds) :]
     found = []
-    if missing:
+    if len(schedule.rounds) < schedule.rounds_possible:
+        missing = tournament(len(schedule.nodes))[len(schedule.rounds) :]
         pairs = [pair for matches in missing for pair in matches]
         examples = tuple(f"{schedule.nodes[a]} with {schedule.nodes[b]}" for a, b in pairs[:5])
         steps = len(schedule.steps) + len(schedule.left_out_steps)
