@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane.model import Counter
-from railwright.dataplane.netlink import hardware_counters
+from railwright.dataplane.netlink import hardware_counters, unit_of
 from railwright.dataplane.rail import INFINIBAND
 
 _NET = Path("/sys/class/net")
@@ -37,19 +37,8 @@ def _folder(folder: Path, source: str) -> list[Counter]:
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         with contextlib.suppress(OSError, ValueError):
-            found.append(Counter(source, file.name, int(file.read_text()), _unit(file.name)))
+            found.append(Counter(source, file.name, int(file.read_text()), unit_of(file.name)))
     return found
-
-
-def _unit(name: str) -> str:
-    """
-    Name the unit of a counter.
-
-    Source: InfiniBand Architecture 1.2.1 volume 1, 16.1.3.5 (PortXmitData counts octets divided by 4).
-    """
-    if name in {"port_xmit_data", "port_rcv_data"}:
-        return "4 bytes"
-    return next((unit for unit in ("bytes", "packets") if name.endswith(unit)), "")
 
 
 def _ethtool(netdev: NetDevice) -> list[Counter]:
@@ -68,7 +57,7 @@ def _ethtool(netdev: NetDevice) -> list[Counter]:
         )
         values = _call(talk, netdev, struct.pack("<II", _GET_STATISTICS, count) + bytes(count * 8))
         return [
-            Counter(f"ethtool {netdev}", name, value, _unit(name))
+            Counter(f"ethtool {netdev}", name, value, unit_of(name))
             for index, value in enumerate(struct.unpack_from(f"<{count}Q", values, 8))
             if (name := names[12 + index * _NAME_BYTES :][:_NAME_BYTES].split(b"\0")[0].decode(errors="replace"))
         ]

@@ -51,12 +51,24 @@ def hardware_counters(device: RdmaDevice, port: int) -> tuple[Counter, ...]:
     if index is None:
         return ()
     return tuple(
-        Counter(f"netlink {device}/{port}", _text(fields.get(_COUNTER_NAME)), _number(fields.get(_COUNTER_VALUE)))
+        Counter(f"netlink {device}/{port}", name, _number(fields.get(_COUNTER_VALUE)), unit_of(name))
         for message in _ask(_GET_STATISTICS, {_DEVICE_INDEX: index, _PORT: port}, dump=False)
         for kind, entry in _attributes(message.get(_COUNTERS, b""))
         if kind == _COUNTER
         for fields in [dict(_attributes(entry))]
+        for name in [_text(fields.get(_COUNTER_NAME))]
     )
+
+
+def unit_of(name: str) -> str:
+    """
+    Name the unit of a counter; "" where its name does not tell.
+
+    Source: InfiniBand Architecture 1.2.1 volume 1, 16.1.3.5 (PortXmitData counts octets divided by 4).
+    """
+    if name in {"port_xmit_data", "port_rcv_data"}:
+        return "4 bytes"
+    return next((unit for unit in ("bytes", "packets") if name.endswith(unit)), "")
 
 
 def _devices() -> dict[int, str]:

@@ -2,10 +2,12 @@
 
 import struct
 
+import pytest
+
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane import netlink
 from railwright.dataplane.counters import read_counters
-from railwright.dataplane.netlink import _attributes
+from railwright.dataplane.netlink import _attributes, unit_of
 
 
 def _attribute(kind: int, data: bytes) -> bytes:
@@ -47,3 +49,12 @@ def test_a_device_that_is_not_here_has_no_counters() -> None:
 def test_a_netdev_has_its_bytes_with_their_unit() -> None:
     counters = {counter.name: counter for counter in read_counters(RdmaDevice("no-such"), 1, NetDevice("lo"))}
     assert (counters["rx_bytes"].unit, counters["rx_bytes"].source) == ("bytes", "netdev lo")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("sent_bytes", "bytes"), ("rx_packets", "packets"), ("port_xmit_data", "4 bytes"), ("completer_retry_err", "")],
+)
+def test_the_unit_is_named_where_the_name_tells_it(name: str, unit: str) -> None:
+    """Who compares with a payload takes no counter without one."""
+    assert unit_of(name) == unit

@@ -31,7 +31,7 @@ def no_fault() -> Breaking:
 
 
 def _loss(_: Link, shape: Shape) -> Breaking:
-    return Breaking(then=f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net1 root netem loss 5%")
+    return Breaking(then=f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net1 root netem loss 20%")
 
 
 def _mtu(_: Link, shape: Shape) -> Breaking:
@@ -104,7 +104,7 @@ def _swapped_rails(_: Link, shape: Shape) -> Breaking:
 def _slow_node(_: Link, shape: Shape) -> Breaking:
     rails = range(1, shape.rails + 1)
     lines = (
-        f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 16mbit" for rail in rails
+        f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 4mbit" for rail in rails
     )
     return Breaking(then="\n".join(lines))
 
