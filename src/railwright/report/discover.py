@@ -160,7 +160,9 @@ def _listed(names: list[str]) -> list[str]:
 
 
 def _node_text(node: NodeFacts) -> str:
-    head = f"node {node.name}: {node.os_image}, kernel {node.kernel_version}, {node.architecture}"
+    kernel = f"kernel {node.kernel_version}" if node.kernel_version else ""
+    known = ", ".join(filter(None, (node.os_image, kernel, node.architecture)))
+    head = f"node {node.name}{f': {known}' if known else ''}"
     hardware = node.hardware
     if hardware is None:
         return f"{head}\n  its inside could not be read: {node.hardware_problem}"
