@@ -79,8 +79,8 @@ class _Output:
             self._streams[channel].append(data)
             self._bytes += len(data)
             if self._bytes > MOST_BYTES:
-                message = f"the command printed more than {MOST_BYTES >> 20} MiB"
-                raise ClusterError(message, hint="something on that node prints without end")
+                said = f"the command printed more than {MOST_BYTES >> 20} MiB"
+                raise ClusterError(said, hint="something on that node prints without end")
 
     def result(self) -> ExecResult:
         stdout, stderr = (b"".join(self._streams[channel]).decode(errors="replace") for channel in (_STDOUT, _STDERR))
