@@ -28,6 +28,7 @@ BUDGETS = {
     "demo": "5 s",
     "plan_1000_nodes": "1 s, 300 MB",
     "snapshot_5000_nodes": "5 s, 250 MB",
+    "doctor_1000_nodes": "3 s",
 }
 _RAILS = """
 apiVersion: railwright.dev/v1alpha1
@@ -98,11 +99,21 @@ def snapshot_5000_nodes() -> dict[str, float]:
     return found
 
 
+def doctor_1000_nodes() -> dict[str, float]:
+    """Ask every rule of the doctor about 1,000 nodes."""
+    told = subprocess.run(
+        [sys.executable, Path(__file__).with_name("doctor.py")], check=True, capture_output=True, text=True
+    )
+    found: dict[str, float] = json.loads(told.stdout)
+    return found
+
+
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "help": help_,
     "demo": demo,
     "plan_1000_nodes": plan_1000_nodes,
     "snapshot_5000_nodes": snapshot_5000_nodes,
+    "doctor_1000_nodes": doctor_1000_nodes,
 }
 
 
