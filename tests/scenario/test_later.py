@@ -63,6 +63,7 @@ async def test_a_fabric_that_changes_its_method_leaves_nothing_of_the_first():
     assert (await api.status(world)).exit_code == 0
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("method", ["shared", "host-device", "sriov"])
 async def test_sixty_four_nodes_in_two_groups_are_done_whole(method):
     world, intents = await open_for("roce", world="mixed"), intents_for(method, "roce")
