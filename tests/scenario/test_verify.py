@@ -216,6 +216,21 @@ async def test_apply_fails_at_its_last_stage_when_bytes_do_not_move():
     assert (shown.name, shown.verdict) == ("verified", Verdict.FAIL)
 
 
+async def test_an_apply_that_is_interrupted_in_its_last_stage_says_so_and_leaves_no_pod():
+    world, intents = await open_for("roce"), intents_for("shared", "roce")
+
+    class Stopping:
+        def emit(self, event):
+            if type(event).__name__ == "Measuring":
+                task.cancel()
+
+    task = asyncio.ensure_future(applied(world, intents, progress=Stopping()))
+    record = await task
+    assert (record.interrupted, record.exit_code) == (True, 130)
+    assert await left(world) == []
+    assert (await api.status(world)).stages[-1].verdict is Verdict.SKIP
+
+
 async def test_an_apply_that_writes_nothing_does_not_verify_again():
     world, intents = await open_for("roce"), intents_for("shared", "roce")
     first = await applied(world, intents)

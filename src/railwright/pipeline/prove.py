@@ -1,5 +1,7 @@
 """The last stage, `verified`: a quick verify of what was applied; its result stands in the ledger with its date."""
 
+import asyncio
+
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import StageNote, StageRecord
 from railwright.apply.stamps import to_stamp
@@ -49,6 +51,9 @@ async def prove(
             record = await verify_fabric(
                 world, prepared, fabric, _WISH, catalog, progress, _Yes(), _show_nothing, store=store
             )
+            if record.summary.interrupted:
+                # Its pods are gone; the apply that it is a part of ends as interrupted, too.
+                raise asyncio.CancelledError
             note = note_of(record, started_at)
             answers.append((note.verdict, note.reason))
         except Refused as error:
