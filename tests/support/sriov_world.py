@@ -17,8 +17,8 @@ from railwright.ports.progress import Silent
 from railwright.standins.all import STANDINS
 from railwright.standins.kinds import sriov_config_daemon
 
-QUIET_FACTOR = 20.0
-"""Ten minutes of a driver in thirty seconds; the real operator answers within a second, which are twenty of these."""
+WORKING_FACTOR = 20.0
+"""Where the real operator has its part: it answers within a second, which are twenty of these."""
 PLAYED = (
     *((name, react) for name, react in STANDINS if not name.startswith("sriov-network-operator")),
     ("sriov-network-config-daemon", sriov_config_daemon.react),
@@ -62,7 +62,7 @@ def supported_nics(folder: Path) -> Mapping[str, str]:
 async def sriov_bed(cluster: SriovCluster, world_name: str) -> AsyncIterator[tuple[Bed, SriovProcesses]]:
     """Put a world on the plane, and let the real operator follow its Deployment there."""
     async with (
-        bed_of(cluster.plane, world_name, standins=PLAYED, quiet_factor=QUIET_FACTOR) as bed,
+        bed_of(cluster.plane, world_name, standins=PLAYED) as bed,
         running_sriov(cluster.programs, cluster.plane, cluster.nics) as processes,
     ):
         yield bed, processes
