@@ -140,7 +140,7 @@ SEEN = {
 COMPARED = {"loss", "corruption", "slow-node"}
 
 
-def test_every_fault_is_tried() -> None:
+async def test_every_fault_is_tried() -> None:
     assert set(SEEN) | COMPARED == set(FAULTS)
 
 
@@ -165,10 +165,12 @@ async def test_corruption_is_seen_by_the_checksums_alone(opened: Lab) -> None:
     assert not born & arrived
 
 
-async def test_loss_is_seen_in_the_counters(opened: Lab) -> None:
-    halves = await _pair(await _furnished(opened, "host-device", "loss"))
-    names = ("completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "send_rnr_err", "duplicate_request")
-    assert sum(_grown(half, name) for half in halves for name in names) > 0
+async def test_loss_slows_what_the_node_sends_or_ends_it(opened: Lab) -> None:
+    request = dataclasses.replace(BASE, operation="read")
+    whole = await _pair(await _furnished(opened, "host-device"), request)
+    lossy = await _pair(await _furnished(opened, "host-device", "loss"), request)
+    _assert_bytes_arrived(whole)
+    assert any(_problems(lossy)) or lossy[0].samples[0].average_gbps < whole[0].samples[0].average_gbps
 
 
 async def test_a_slow_node_is_slow_and_says_nothing(opened: Lab) -> None:
