@@ -15,7 +15,7 @@ from railwright.lab.rdma.lab import Lab, furnish, lab
 from railwright.lab.rdma.topology import Method, Shape, remove_script
 from railwright.ports.progress import Silent
 
-pytestmark = [pytest.mark.bed, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.lab, pytest.mark.soak, pytest.mark.asyncio(loop_scope="module")]
 LIMIT_S = 120.0
 BASE = EngineRequest(Meeting("connect", "", 0, patience_s=60.0), RailEnd(), duration_s=0.4, depth=16)
 Halves = tuple[Reply, Reply]
