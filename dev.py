@@ -150,8 +150,7 @@ ALWAYS_UNCOVERED = (
     "a cluster of 64 nodes from apply to clean: make soak",
     "kubelets, Multus, CNI and device plugins: played by stand-ins that follow recordings of the real ones",
     "NVIDIA Network Operator and NVIDIA GPU Operator: played by stand-ins that follow recordings of the real ones",
-    "the SR-IOV config daemon and resources injector, NFD's operator, machine config operator, nmstate: played by stand-ins"
-    " (SR-IOV operator and webhook, NFD, OLM and the scheduler are real in tests/bed)",
+    "SR-IOV config daemon and resources injector, NFD's operator, machine config operator, nmstate: played by stand-ins",
     "GPUs, ConnectX NICs, GPU memory over a NIC: no hardware",
 )
 
