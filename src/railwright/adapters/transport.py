@@ -200,7 +200,7 @@ class Transport:
 
 async def _read_refusal(response: httpx2.Response) -> None:
     """Read why something was refused while the stream is open; a refused websocket closes it before we see it."""
-    if response.is_error:
+    if response.is_error or response.is_redirect:
         await response.aread()
 
 
