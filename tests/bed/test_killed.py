@@ -23,6 +23,7 @@ from railwright.lab.controlplane.plane import Plane
 
 pytestmark = [
     pytest.mark.bed,
+    pytest.mark.soak,
     # The stand-ins' fifty watches leave sockets to the garbage collector when they are cancelled: their noise, not ours.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -34,7 +35,7 @@ spec: {method: sriov, fabric: roce, workloadNamespaces: [training]}
 """
 SEED = 20261130
 MORE_SEEDS = tuple(range(1, 6))
-"""For make soak: each kills at other writes."""
+"""Each kills at other writes."""
 APPLY_KILLS = 4
 CLEAN_KILLS = 2
 MOST_WRITES = 14
@@ -105,7 +106,7 @@ async def end_state(bed: Bed) -> dict[Ref, KubeObject]:
     return await read_portable(bed.client, bed.kinds, FIELD_MANAGER)
 
 
-@pytest.mark.parametrize("seed", [SEED, *(pytest.param(more, marks=pytest.mark.soak) for more in MORE_SEEDS)])
+@pytest.mark.parametrize("seed", [SEED, *MORE_SEEDS])
 async def test_a_killed_run_that_is_started_again_ends_as_one_that_was_never_killed(
     plane: Plane, tmp_path: Path, seed: int
 ) -> None:

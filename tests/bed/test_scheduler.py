@@ -65,7 +65,9 @@ async def test_a_pod_waits_with_the_schedulers_words_until_an_admitted_node_has_
         await set_allocatable(client, admitted, dict(most))
         await put(plane, [into(printed.pod, name)])
         labels = printed.pod["metadata"]["labels"]
-        waiting = await pods_when(plane, labels, lambda pods: any(map(why_unscheduled, pods)))
+        waiting = await pods_when(
+            plane, labels, lambda pods: any("Insufficient" in why_unscheduled(pod) for pod in pods)
+        )
         assert f"Insufficient {last[0]}" in why_unscheduled(waiting[0])
         assert "didn't match Pod's node affinity/selector" in why_unscheduled(waiting[0])
         await set_allocatable(client, admitted, dict(printed.requests))

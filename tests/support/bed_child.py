@@ -17,6 +17,7 @@ from railwright.catalog.load import load_catalog
 from railwright.core.ids import NodeName
 from railwright.core.kinds import MACHINE_CONFIG, NODE, POD, SRIOV_NETWORK_NODE_STATE
 from railwright.core.objects import ref_of
+from railwright.core.verdicts import Verdict
 from railwright.intent.parse import parse_intents
 from railwright.lab.controlplane.client import PlaneClient
 from railwright.lab.controlplane.faster_time import FasterTime
@@ -68,7 +69,11 @@ async def main(job: str, world_name: str, kubeconfig: str, clock: str, rails: st
     try:
         if job == "apply":
             return (await apply_fabrics(world, parse_intents(rails), load_catalog(), Lines(), Yes())).exit_code
-        return (await clean(world, None, load_catalog(), Lines(), Yes())).exit_code
+        record = await clean(world, None, load_catalog(), Lines(), Yes())
+        for item in record.objects:
+            if item.verdict is not Verdict.PASS:
+                print(f"{item.action} {item.ref}: {item.reason}", file=sys.stderr)  # noqa: T201 - why it stays
+        return record.exit_code
     finally:
         await cluster.close()
         await client.close()
