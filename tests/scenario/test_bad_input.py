@@ -116,7 +116,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(capsys: pytest.C
         (["plan", "-f", "good.yaml", "--cluster", "sim:h200"], "did you mean 'h200-"),
         (["plan", "-f", "good.yaml", "--cluster", "sim:h200-roce+mlx5-uplnk"], "did you mean 'mlx5-uplink'?"),
         (["plan", "-f", "good.yaml", "--cluster", "sim:h200-roce@"], "names no file after the @"),
-        (["plan", "-f", "good.yaml", "--cluster", "bundle:x"], "archives cannot be opened yet"),
+        (["plan", "-f", "good.yaml", "--cluster", "bundle:x"], "x cannot be read"),
         (["plan", "-f", "good.yaml", "--cluster", "nosuch"], "no kubeconfig"),
         (["plan", "-f", "good.yaml", "--name", "other", *SIM], "no RailFabric is named 'other'"),
         (["apply", "-f", "good.yaml", "--until", "nosuch", "--yes", *SIM], "no stage is named 'nosuch'"),

@@ -6,11 +6,14 @@ import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 MOST_BYTES = 32 << 20
 """More than any node record; what prints more is none."""
 _CHUNK_BYTES = 64 << 10
 _TOLD_BYTES = 4 << 10
+_LEAVE_S = 5.0
+"""For what was killed to be gone; whoever left its process group may hold its pipes open for ever."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,18 @@ async def say(program: Sequence[str], stdin: str, *, timeout_s: float) -> Said:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return Said("", f"{program[0]} cannot be run: {reason}", None)
+    feeding = asyncio.create_task(_feed(process, stdin))
+    printed, complaints = asyncio.create_task(_all_of(process.stdout)), asyncio.create_task(_end_of(process.stderr))
     try:
         async with asyncio.timeout(timeout_s):
-            _, out, told = await asyncio.gather(_feed(process, stdin), _all_of(process.stdout), _end_of(process.stderr))
+            _, out, told = await asyncio.gather(feeding, printed, complaints)
             await process.wait()
     except _TooMuchError:
         return Said("", f"it printed more than {MOST_BYTES >> 20} MiB", None)
     except TimeoutError:
         return Said("", f"the script did not end within {timeout_s:g} s", None)
     finally:
+        await _stop(feeding, printed, complaints)
         await _end(process)
     if process.returncode != 0:
         return Said("", f"the script ended with {process.returncode} and said: {told}", process.returncode)
@@ -89,9 +95,24 @@ async def _end_of(stream: asyncio.StreamReader | None) -> str:
     return lines[-1] if lines else "nothing"
 
 
+async def _stop(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End it and everything that it started; what has ended already is left alone."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        # asyncio tells that a process has ended once its pipes have: what is in them must be read, wanted or not.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVE_S):
+                await asyncio.gather(_drop(process.stdout), _drop(process.stderr), process.wait())
+
+
+async def _drop(stream: asyncio.StreamReader | None) -> None:
+    assert stream is not None
+    while await stream.read(_CHUNK_BYTES):
+        pass
