@@ -6,26 +6,22 @@ else made in the same moment; and any object may be deleted and made anew by oth
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from railwright.apply.model import Ledger, LedgerEntry
-from railwright.apply.stamps import from_stamp
 from railwright.changes.model import TakenField
 from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, labels_of
 
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 MANAGED_BY = "railwright"
 
-_CLOCK_SKEW = timedelta(minutes=5)
-"""How far our clock and the API server's may be apart."""
-
 
 def speaks_of(entry: LedgerEntry, live: KubeObject) -> bool:
     """
     Decide whether an entry speaks of this very object.
 
-    A confirmed entry names its uid. An unconfirmed one that meant to make the object does only if we wrote to it, it
-    says that we manage it, and it is not older than the intention.
+    A confirmed entry names its uid. An unconfirmed one that meant to make the object does only if we wrote to it, and
+    it says that we manage it. Times tell nothing: the entry's is our clock's, the object's is the API server's, and an
+    object that was not there when we meant to make it cannot be older than that.
     """
     if entry.uid:
         return entry.uid == str(dig(live, "metadata", "uid", default=""))
@@ -33,13 +29,7 @@ def speaks_of(entry: LedgerEntry, live: KubeObject) -> bool:
         return True
     managers = dig(live, "metadata", "managedFields", default=[])
     applied = any(item.get("manager") == FIELD_MANAGER and item.get("operation") == "Apply" for item in managers)
-    return applied and labels_of(live).get(MANAGED_BY_LABEL) == MANAGED_BY and not _is_older(live, entry)
-
-
-def _is_older(live: KubeObject, entry: LedgerEntry) -> bool:
-    made = from_stamp(str(dig(live, "metadata", "creationTimestamp", default="")))
-    meant = from_stamp(entry.recorded_at)
-    return made is not None and meant is not None and made < meant - _CLOCK_SKEW
+    return applied and labels_of(live).get(MANAGED_BY_LABEL) == MANAGED_BY
 
 
 def known_refs(ledger: Ledger, live: Mapping[Ref, KubeObject]) -> frozenset[Ref]:
