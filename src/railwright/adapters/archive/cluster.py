@@ -8,25 +8,19 @@ is and knows that it is not all.
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
-from railwright.core.errors import KindNotServed, NotCollected, NotFound, Refused
+from railwright.adapters.archive.read_only import ReadOnly
+from railwright.core.errors import KindNotServed, NotCollected, NotFound
 from railwright.core.kinds import NAMESPACE
-from railwright.core.objects import FIELD_MANAGER, Kind, KubeObject, Ref, ref_of
-from railwright.ports.cluster import ExecResult, Seen, Selection, ServedKind, Watch
+from railwright.core.objects import Kind, KubeObject, Ref, ref_of
+from railwright.ports.cluster import Seen, Selection, ServedKind, Watch
 from railwright.ports.selecting import selected
 
 _KEPT_SHELF_BYTES = 8 << 20
 _KEPT_BYTES = 64 << 20
 """Text of shelves whose objects stay in memory, for reads of single objects."""
 HINT = "collect again with `railwright collect`, or look at the cluster itself"
-
-
-def refuse(what: str) -> NoReturn:
-    """Refuse to change an archive. Raises Refused."""
-    message = f"an archive is read only: cannot {what}"
-    raise Refused(message, hint="give the cluster itself: --cluster CONTEXT")
 
 
 class _Still:
@@ -39,7 +33,7 @@ class _Still:
 
 
 @dataclass
-class ArchiveCluster:
+class ArchiveCluster(ReadOnly):
     """The objects of an archive."""
 
     name: str
@@ -100,35 +94,6 @@ class ArchiveCluster:
         """Watch something in which nothing changes."""
         del selections
         yield _Still()
-
-    async def apply(
-        self,
-        obj: KubeObject,
-        *,
-        field_manager: str = FIELD_MANAGER,
-        take_over: bool = False,
-        dry_run: bool = False,
-    ) -> KubeObject:
-        """Refuse."""
-        del field_manager, take_over, dry_run
-        refuse(f"apply {ref_of(obj)}")
-
-    async def patch(self, ref: Ref, merge_patch: KubeObject, *, dry_run: bool = False) -> KubeObject:
-        """Refuse."""
-        del merge_patch, dry_run
-        refuse(f"patch {ref}")
-
-    async def delete(self, ref: Ref, *, uid: str = "", dry_run: bool = False) -> None:
-        """Refuse."""
-        del uid, dry_run
-        refuse(f"delete {ref}")
-
-    async def exec(
-        self, namespace: str, pod: str, container: str, command: Sequence[str], *, stdin: str = "", timeout_s: float
-    ) -> ExecResult:
-        """Refuse: nothing runs in an archive."""
-        del container, stdin, timeout_s
-        refuse(f"run {' '.join(command[:1])} in {namespace}/{pod}")
 
     async def logs(self, namespace: str, pod: str, container: str, *, tail_lines: int, previous: bool = False) -> str:
         """Give the end of a log."""

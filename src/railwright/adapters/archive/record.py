@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from railwright.adapters.archive.cluster import refuse
 from railwright.adapters.archive.own import SERVED_FILE, SINGLES_FILE
+from railwright.adapters.archive.read_only import ReadOnly
 from railwright.adapters.archive.write import ArchiveWriter
 from railwright.core.archive import (
     FORMAT,
@@ -28,9 +28,9 @@ from railwright.core.archive import (
 from railwright.core.errors import KindNotServed, NotCollected, NotFound, PermissionMissing, RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.kinds import SECRET
-from railwright.core.objects import FIELD_MANAGER, Kind, KubeObject, Ref, ref_of
+from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.core.version import __version__
-from railwright.ports.cluster import Cluster, ExecResult, Selection, ServedKind, Watch
+from railwright.ports.cluster import Cluster, Selection, ServedKind, Watch
 from railwright.ports.node import Node, NodeAnswer
 
 LOG_CHARACTERS = 1 << 20
@@ -191,8 +191,10 @@ class Recorder:
         return b'{"ref":' + msgspec.json.encode(names) + b',"object":' + line + b"}\n"
 
 
-class RecordingCluster:
+class RecordingCluster(ReadOnly):
     """A Cluster that records what is read."""
+
+    _when = " while it is made"
 
     def __init__(self, inner: Cluster, recorder: Recorder) -> None:
         """Read from `inner`."""
@@ -255,35 +257,6 @@ class RecordingCluster:
     def watch(self, selections: Sequence[Selection]) -> AbstractAsyncContextManager[Watch]:
         """Watch; changes are not recorded."""
         return self._inner.watch(selections)
-
-    async def apply(
-        self,
-        obj: KubeObject,
-        *,
-        field_manager: str = FIELD_MANAGER,
-        take_over: bool = False,
-        dry_run: bool = False,
-    ) -> KubeObject:
-        """Refuse."""
-        del field_manager, take_over, dry_run
-        refuse(f"apply {ref_of(obj)} while it is made")
-
-    async def patch(self, ref: Ref, merge_patch: KubeObject, *, dry_run: bool = False) -> KubeObject:
-        """Refuse."""
-        del merge_patch, dry_run
-        refuse(f"patch {ref} while it is made")
-
-    async def delete(self, ref: Ref, *, uid: str = "", dry_run: bool = False) -> None:
-        """Refuse."""
-        del uid, dry_run
-        refuse(f"delete {ref} while it is made")
-
-    async def exec(
-        self, namespace: str, pod: str, container: str, command: Sequence[str], *, stdin: str = "", timeout_s: float
-    ) -> ExecResult:
-        """Refuse: the inside of nodes is read through the Node port."""
-        del container, stdin, timeout_s
-        refuse(f"run {' '.join(command[:1])} in {namespace}/{pod} while it is made")
 
     async def logs(self, namespace: str, pod: str, container: str, *, tail_lines: int, previous: bool = False) -> str:
         """
