@@ -45,6 +45,13 @@ def _program(name: str) -> str:
     return find_program(name, "perftest")
 
 
+def gpu_arguments(request: PerftestRequest) -> list[str]:
+    """Name the GPU whose memory is meant: by its PCI address where that is known, for its number differs in a pod."""
+    memory = request.memory
+    gpu = f"--use_cuda_bus_id={memory.gpu_pci}" if memory.gpu_pci else f"--use_cuda={memory.gpu}"
+    return [gpu, *(["--use_cuda_dmabuf"] if request.gpu_dmabuf else [])]
+
+
 def arguments(request: PerftestRequest, found: Found) -> list[str]:
     """Write the program's arguments."""
     wire = request.wire
@@ -68,12 +75,7 @@ def arguments(request: PerftestRequest, found: Found) -> list[str]:
     if wire.traffic_class is not None:
         own += [f"--tclass={wire.traffic_class}"] if request.connection == "tcp" else ["-T", str(wire.traffic_class)]
     if request.memory.kind == "gpu":
-        gpu = (
-            f"--use_cuda_bus_id={request.memory.gpu_pci}"
-            if request.memory.gpu_pci
-            else f"--use_cuda={request.memory.gpu}"
-        )
-        own += [gpu, *(["--use_cuda_dmabuf"] if request.gpu_dmabuf else [])]
+        own += gpu_arguments(request)
     if request.connection == "rdma_cm":
         own += ["-R"]
     if request.meeting.role == "connect":

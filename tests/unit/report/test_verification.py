@@ -104,6 +104,7 @@ def test_junit_counts_unknown_as_an_error_and_names_every_cell(broken) -> None:
     root = ET.fromstring(to_junit(replace(broken, cells=(unknown, *broken.cells[1:]))))
     assert int(root.get("tests", "0")) == len(broken.cells)
     assert root.get("errors") == "1"
+    assert {suite.get("name", "").endswith(" [simulated]") for suite in root} == {broken.summary.simulated} == {True}
     assert len(root.findall(".//failure")) == sum(cell.verdict is Verdict.FAIL for cell in broken.cells[1:])
     assert (
         len({case.get("name", "") + case.get("classname", "") for case in root.iter("testcase")})

@@ -128,9 +128,12 @@ def test_a_script_that_did_not_end_well_is_a_problem(stdout, code) -> None:
 
 def test_the_script_is_one_that_a_posix_shell_understands_and_names_cannot_break_it(tmp_path) -> None:
     hostile = NetDevice("net1'; touch owned; '")
-    request = PerftestRequest(CONNECT, RailEnd(hostile), wire=Wire(traffic_class=106), memory=Memory("gpu"))
+    request = PerftestRequest(
+        CONNECT, RailEnd(hostile), wire=Wire(traffic_class=106), memory=Memory("gpu", gpu_pci="0000:1b:00.0")
+    )
     script = perftest_script(request, 10)
     assert "--tclass=106" in script
+    assert "--use_cuda_bus_id=0000:1b:00.0" in script
     assert "--use_cuda_dmabuf" in script
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=30, check=False, cwd=tmp_path)
     assert perftest_reply(request, ExecResult(done.stdout, done.stderr, done.returncode)).problem.code == "no-device"

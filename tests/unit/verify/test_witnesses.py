@@ -208,6 +208,20 @@ def test_a_control_whose_end_is_not_known_is_unclear() -> None:
     assert emulation.testify_control("rdma", nixl(""), WAY, GPU).says is Says.UNCLEAR
 
 
+def test_a_control_that_fails_without_words_of_a_refusal_shows_nothing() -> None:
+    broken = nixl("", problem=Problem("refused", "NIXL cannot be set up"))
+    assert emulation.testify_control("gpu-direct", broken, WAY, GPU).says is Says.UNCLEAR
+
+
+def test_a_control_that_moved_bytes_contradicts_whatever_else_it_says() -> None:
+    both = nixl(text_of("nixl/refused"), samples=(Sample("read", 65536, 1, 2, 0.1, 1.0),))
+    assert emulation.testify_control("gpu-direct", both, WAY, GPU).says is Says.CONTRADICTS
+
+
+def test_lanes_prove_nothing_while_the_device_that_was_meant_is_not_known() -> None:
+    assert emulation.testify(nixl(text_of("ucx/nic-lane")), WAY, GPU, RdmaDevice("")).says is Says.UNCLEAR
+
+
 # --- perftest, NCCL, capability --------------------------------------------------------------------------------------
 
 

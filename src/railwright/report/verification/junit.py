@@ -23,7 +23,8 @@ def to_junit(record: VerifyRecord) -> str:
             "errors": sum(cell.verdict is Verdict.UNKNOWN for cell in cells),
             "skipped": sum(cell.verdict is Verdict.SKIP for cell in cells),
         }
-        suite = ET.SubElement(root, "testsuite", {"name": name, "timestamp": summary.started_at.rstrip("Z")})
+        shown = f"{name} [simulated]" if summary.simulated else name
+        suite = ET.SubElement(root, "testsuite", {"name": shown, "timestamp": summary.started_at.rstrip("Z")})
         for key, number in numbers.items():
             suite.set(key, str(number))
             totals[key] += number

@@ -43,5 +43,7 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
     if ran is not Verdict.PASS:
         return Reading(ran, reason, testimonies=testimonies, blame=blame_of(outcomes[0].replies, task.way))
     samples = [sample for reply in outcomes[0].replies for sample in reply.samples]
-    average = max((sample.average_gbps for sample in samples), default=None)
-    return Reading(Verdict.PASS, average_gbps=average, at_bytes=_SIZE_BYTES if average else 0, testimonies=testimonies)
+    if not samples:
+        return Reading(Verdict.UNKNOWN, f"NCCL timed nothing between {task.way}", testimonies=testimonies)
+    average = max(sample.average_gbps for sample in samples)
+    return Reading(Verdict.PASS, average_gbps=average, at_bytes=_SIZE_BYTES, testimonies=testimonies)

@@ -8,6 +8,7 @@ are all that it can give.
 
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane.model import Counter, PerftestRequest, Problem, Reply, Used
+from railwright.dataplane.perftest import gpu_arguments
 from railwright.ports.cluster import ExecResult
 
 _MARK = "=== verify "
@@ -69,8 +70,7 @@ def perftest_script(request: PerftestRequest, timeout_s: float) -> str:
     if request.wire.traffic_class is not None:
         arguments.append(f"--tclass={request.wire.traffic_class}")
     if request.memory.kind == "gpu":
-        arguments.append(f"--use_cuda={request.memory.gpu}")
-        arguments += ["--use_cuda_dmabuf"] if request.gpu_dmabuf else []
+        arguments += gpu_arguments(request)
     connects = request.meeting.role == "connect"
     if connects:
         arguments.append(request.meeting.address)

@@ -36,7 +36,11 @@ def testify(outcome: Outcome, way: Way, devices: tuple[RdmaDevice, RdmaDevice]) 
             return say(Says.CONTRADICTS, f"NCCL at {where} stages through host memory: {staged.line}")
         hcas = dict(said.hcas)
         used = {hcas.get(item.hca_index, "") if item.hca_index is not None else "" for item in channels}
-        if device and not all(name.startswith(f"{device}:") for name in used):
+        if not device:
+            return say(
+                Says.UNCLEAR, f"NCCL at {where} used {', '.join(sorted(used))}; which HCA was meant is not known"
+            )
+        if not all(name.startswith(f"{device}:") for name in used):
             return say(Says.CONTRADICTS, f"NCCL at {where} used {', '.join(sorted(used))}, and {device} was meant")
     return say(Says.AGREES, "every channel between the nodes is GDRDMA on the HCA that was meant")
 
