@@ -239,6 +239,17 @@ async def test_an_apply_that_writes_nothing_does_not_verify_again():
     assert again.stages[-1].reason.startswith("as of ")
 
 
+async def test_what_was_verified_before_a_change_does_not_stand_for_what_came_after():
+    world = await open_for("roce")
+    await applied(world, intents_for("shared", "roce"))
+    changed = api.parse_intents(rails("shared", "roce").replace("[training]", "[training, more]"))
+    unproven = await api.apply(world, changed, approval=Yes(), verify=False)
+    assert unproven.stages[-1].verdict is Verdict.SKIP
+    assert (await api.status(world)).stages[-1].verdict is not Verdict.PASS
+    again = await applied(world, changed)
+    assert (again.stages[-1].verdict, again.stages[-1].reason.startswith("as of ")) == (Verdict.PASS, False)
+
+
 async def test_a_pod_security_level_that_forbids_ipc_lock_is_a_refusal_with_a_hint(monkeypatch):
     world, intents = await ready()
     real = SimCluster.apply

@@ -243,6 +243,15 @@ class LedgerStore:
             await self._change(_fabric_map(name), "fabric", {stage_key(note.stage): stage_to_text(note)})
             self._fabrics[name] = replace(known, stages=(*others, note))
 
+    async def forget_stage(self, stage: StageName) -> None:
+        """Take out how a stage ended, of every fabric: what it says holds no longer."""
+        await self.open()
+        for name, known in tuple(self._fabrics.items()):
+            others = tuple(item for item in known.stages if item.stage != stage)
+            if others != known.stages:
+                await self._change(_fabric_map(name), "fabric", {stage_key(stage): None})
+                self._fabrics[name] = replace(known, stages=others)
+
     async def remove_fabric(self, name: FabricName) -> None:
         """Forget a fabric, once nothing of it is left."""
         await self.open()

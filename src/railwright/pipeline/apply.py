@@ -11,6 +11,7 @@ from railwright.apply.stage import StageInterrupted
 from railwright.apply.stage import apply as apply_stage
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
+from railwright.changes.model import Action
 from railwright.core.errors import ClusterError, StageError, UsageError
 from railwright.core.ids import NodeName, StageName
 from railwright.core.verdicts import Verdict
@@ -58,6 +59,8 @@ class _Job:
     touched: dict[NodeName, str] = field(default_factory=dict)
     """Nodes that went through a stage of their batch in this apply, and the batch."""
     notes: list[str] = field(default_factory=list)
+    has_changed: bool = False
+    """Something was written or removed in this apply."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -209,6 +212,7 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
     means = Means(world.cluster, world.node, world.clock, job.progress, job.store, node_script())
     pending = {entry.ref: entry for entry in entries}
     undoing = Undoing(world, means, UNWANTED, prepared.plan.shares, dry_run=False, pending=pending)
+    await _end_proof(job)
     for step in undo_steps():
         if not await undoing.step(step):
             failed = next(item for item in undoing.objects if item.verdict is Verdict.FAIL)
@@ -228,22 +232,34 @@ async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     changes = stage_changes(run, prepared, dry_run=job.dry_run, take_over=job.take_over)
     if not job.dry_run:
         _ask(job, run, changes, prepared)
+        if any(change.action is not Action.UNCHANGED for change in changes.changes):
+            await _end_proof(job)
     job.progress.emit(
         StageStarted(
             run.stage, run.number, run.total, run.batch_name, changes.nodes, stage.risk.value, stage.expected_s
         )
     )
     world = job.world
-    return await apply_stage(
+    record = await apply_stage(
         changes, world.cluster, world.node, world.clock, job.progress, ledger=job.store, script=node_script()
     )
+    if record.writes and not job.dry_run:
+        await _end_proof(job)
+    return record
+
+
+async def _end_proof(job: _Job) -> None:
+    """What was verified before holds no longer: said in the ledger before the first change, for we may be killed."""
+    if not job.has_changed:
+        job.has_changed = True
+        await job.store.forget_stage(VERIFIED)
 
 
 async def _prove(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     """Verify what was applied; when nothing was written, what was verified before stands."""
     names = tuple(intent.name for intent in job.intents)
     earlier = kept(prepared, names)
-    if earlier is not None and not any(record.writes for record in job.records):
+    if earlier is not None and not job.has_changed:
         return as_kept(earlier, to_stamp(job.world.clock.now()))
     stage = prepared.plan.stage(run.stage)
     job.progress.emit(

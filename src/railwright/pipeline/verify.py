@@ -19,6 +19,7 @@ from railwright.pipeline.model import Prepared
 from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods
 from railwright.plan.expectations import GPU_RESOURCE
 from railwright.plan.model import VERIFIED, FabricPlan
+from railwright.plan.names import network_name
 from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -195,13 +196,19 @@ def _pods(
     store: LedgerStore | None,
 ) -> VerifierPods:
     layout = planned.layout
-    rails = tuple(rail for rail in sorted(fabric.rails, key=lambda item: item.index) if rail.name in layout.rails)
+    namespaces = fabric.intent.workload_namespaces
+    namespace = next(iter(namespaces), "default")
+    rails = tuple(
+        replace(rail, network=network_name(rail, namespace, namespaces))
+        for rail in sorted(fabric.rails, key=lambda item: item.index)
+        if rail.name in layout.rails
+    )
     free = _free_gpus(prepared, wish)
     gpus = _gpus_known(layout, prepared, free)
     stamp = f"{world.clock.now():%m%d%H%M%S}"
     run = Run(
         id=stamp,
-        namespace=next(iter(fabric.intent.workload_namespaces), "default"),
+        namespace=namespace,
         fabric=fabric.name,
         image=wish.image or str(catalog.default("workload_test_image").value),
         limit_s=planned.schedule.expected_s * 2 + READY_LIMIT_S + _SPARE_S,
