@@ -37,11 +37,22 @@ _FORMS = re.compile(
     r"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bglpat-[\w-]{18,}|\bhf_[A-Za-z0-9]{30,}|\bxox[abprs]-[\w-]{10,}"
     r"|\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-[\w-]+) [A-Za-z0-9+/=]{40,}(?: [\w.-]+@[\w.-]+)?"
 )
+_TELLING = r"token|passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+_VALUE = r"""((?<=["'])[^"'\\\n]{3,}|[^\s"'\\,;{}\[\]&<>]{3,})"""
+"""In quotes up to the closing one, else up to where a value ends in YAML, JSON, a shell or a URL."""
 _NAMED = re.compile(
-    r"(?i)((?:token|passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
-    r"|(?:client-key|client-certificate|certificate-authority)-data|\bauth)"
-    r"""\\*["']?\s{0,8}[:=]\s{0,8}\\*["']?)([^\s"'\\,;{}\[\]&<>]{3,})"""
+    rf"(?i)((?:{_TELLING}|(?:client-key|client-certificate|certificate-authority)-data|\bauth)"
+    rf"""\\*["']?\s{{0,8}}[:=]\s{{0,8}}\\*["']?){_VALUE}"""
 )
+_NAME_AND_VALUE = re.compile(
+    rf"""(?i)(\bname\\*["']?\s{{0,4}}[:=]\s{{0,4}}\\*["']?[\w.-]{{0,48}}(?:{_TELLING})[\w.-]{{0,48}}\\*["']?\s{{0,4}},?\s{{0,40}}"""
+    rf"""\\*["']?value\\*["']?\s{{0,4}}[:=]\s{{0,4}}\\*["']?){_VALUE}"""
+)
+"""An entry of an environment inside text: name and value are words of their own."""
+_FLAG = re.compile(
+    rf"""(?i)((?<![\w-])--?[\w-]{{0,32}}(?:{_TELLING})[\w-]{{0,32}}["']?,?\s{{1,4}}["']?)(?!-){_VALUE}"""
+)
+_BARE_FLAG = re.compile(rf"(?i)--?[\w-]{{0,32}}(?:{_TELLING})[\w-]{{0,32}}")
 _URL_PASSWORD = re.compile(r"(?<=://)[^/@\s:]{1,256}:[^/@\s]{1,1024}(?=@)")
 _DATA_URL = re.compile(r"data:([^,;\s]*)(;base64)?,(.*)", re.DOTALL)
 _MAX_DATA_BYTES = 8 << 20
@@ -55,7 +66,9 @@ def redact_text(text: str) -> str:
         text = _without_pem(text)
     text = _FORMS.sub(REDACTED, text)
     if ":" in text or "=" in text:
-        text = _NAMED.sub(_named, _URL_PASSWORD.sub(REDACTED, text))
+        text = _NAME_AND_VALUE.sub(_named, _NAMED.sub(_named, _URL_PASSWORD.sub(REDACTED, text)))
+    if "-" in text:
+        text = _FLAG.sub(_named, text)
     return text
 
 
@@ -86,12 +99,23 @@ def redact(value: Any) -> Any:
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redact(item) for item in value]
+        return [REDACTED if hidden else redact(item) for item, hidden in zip(value, after_flags(value), strict=True)]
     return redact_string(value) if isinstance(value, str) else value
 
 
+def after_flags(words: list[Any] | tuple[Any, ...]) -> list[bool]:
+    """Say of each word of a command whether it is the value of a telling flag before it: "--password", "x"."""
+    told = [isinstance(word, str) and _BARE_FLAG.fullmatch(word) is not None for word in words]
+    return [
+        before and isinstance(word, str) and not word.startswith("-")
+        for before, word in zip([False, *told][: len(words)], words, strict=True)
+    ]
+
+
 def is_secret(key: Any, item: Any) -> bool:
-    """Whether a key says that its value is a secret; the name of a Secret is none."""
+    """Whether a key says that its value, or each of its values, is a secret; the name of a Secret is none."""
+    if isinstance(item, list) and item and all(isinstance(each, str) for each in item):
+        return any(is_secret(key, each) for each in item)
     return (
         isinstance(item, str)
         and isinstance(key, str)

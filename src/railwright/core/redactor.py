@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from railwright.core.pseudonyms import Pseudonyms
-from railwright.core.redaction import REDACTED, is_secret, redact_string, redact_text
+from railwright.core.redaction import REDACTED, after_flags, is_secret, redact_string, redact_text
 
 _SERIAL_KEY = re.compile(
     r"(?i)(?:(?:system|board|chassis|product|baseboard)[_-]?)?(?:serial(?:[_-]?n(?:umber|o|um)?)?|uuid|asset[_-]?tag)"
@@ -57,7 +57,8 @@ class Redactor:
             told = value.get("name") if isinstance(value.get("value"), str) else None
             return {self._addresses(key): self._item(key, item, told) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
+            hidden = after_flags(value)
+            return [REDACTED if hide else self.value(item) for item, hide in zip(value, hidden, strict=True)]
         return value
 
     def text(self, text: str) -> str:

@@ -232,7 +232,7 @@ async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     changes = stage_changes(run, prepared, dry_run=job.dry_run, take_over=job.take_over)
     if not job.dry_run:
         _ask(job, run, changes, prepared)
-        if any(change.action is not Action.UNCHANGED for change in changes.changes):
+        if any(change.action is Action.CREATE or change.fields for change in changes.changes):
             await _end_proof(job)
     job.progress.emit(
         StageStarted(

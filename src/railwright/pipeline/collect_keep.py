@@ -18,13 +18,19 @@ _CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
 """MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
 _NETWORKS = "k8s.v1.cni.cncf.io/"
 _DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The object again, as text, with all that is cut out of it."""
 _PRIVATE = ("env", "envFrom", "args", "command", "volumeMounts", "lifecycle")
 
 
 def keep(obj: KubeObject) -> KubeObject:
     """Cut an object down to what may be in an archive; the very object when all of it may."""
     cut = _CUT.get(str(dig(obj, "kind", default="")))
-    return cut(obj) if cut is not None else obj
+    kept = cut(obj) if cut is not None else obj
+    if _LAST_APPLIED not in dig(kept, "metadata", "annotations", default={}):
+        return kept
+    annotations = _without(kept["metadata"]["annotations"], _LAST_APPLIED)
+    return {**kept, "metadata": {**kept["metadata"], "annotations": annotations}}
 
 
 def _machine_config(obj: KubeObject) -> KubeObject:

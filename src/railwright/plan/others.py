@@ -115,9 +115,7 @@ def _fits(port: NicPort, selectors: Mapping[str, Any]) -> bool:
     }
     wanted = {key: values for key, values in selectors.items() if isinstance(values, list) and values}
     names = {key: [str(value).partition("#")[0] for value in values] for key, values in wanted.items()}
-    return bool(wanted) and all(
-        have[key] is None or have[key] in values for key, values in names.items() if key in have
-    )
+    return all(have[key] is None or have[key] in values for key, values in names.items() if key in have)
 
 
 def subnets_in_use(cluster: ClusterFacts) -> tuple[tuple[str, str], ...]:

@@ -28,6 +28,11 @@ JWT = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ing.eyJpc3MiOiJrdWJlcm5ldGVzL3Nlcn.ZmFrZS1zaW
         ('annotation {\\"password\\":\\"hunter22\\"}', "hunter22"),
         ("    client-key-data: TUlJRXBB\n", "TUlJRXBB"),
         ("NGC_API_KEY=abcdef123", "abcdef123"),
+        ('"env":[{"name":"DB_PASSWORD","value":"hunter22"}]', "hunter22"),
+        ('{\\"name\\":\\"DB_PASSWORD\\",\\"value\\":\\"hunter22\\"}', "hunter22"),
+        ("- name: DB_PASSWORD\n  value: hunter22\n", "hunter22"),
+        ('sh -c "run --password hunter22 --verbose"', "hunter22"),
+        ('password: "hunter,22;whole"', "22;whole"),
         ("nvapi-0123456789abcdefghijKLMNOP", "0123456789abcdefghij"),
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJhFakeKeyFakeKeyFake admin@example.com", "AAAAC3Nza"),
     ],
@@ -82,3 +87,11 @@ def test_a_file_without_a_secret_stays_as_it_is() -> None:
 
 def test_a_file_that_cannot_be_read_is_taken_out() -> None:
     assert redact({"source": "data:;base64,/////w=="}) == {"source": f"data:,{REDACTED}"}
+
+
+def test_the_word_after_a_telling_flag_and_every_value_of_a_list_are_secrets() -> None:
+    assert redact({"args": ["--password", "x", "--retries", "3"]}) == {
+        "args": ["--password", REDACTED, "--retries", "3"]
+    }
+    assert redact({"passwords": ["x1", "y2"]}) == {"passwords": REDACTED}
+    assert redact({"imagePullSecrets": [{"name": "a"}]}) == {"imagePullSecrets": [{"name": "a"}]}

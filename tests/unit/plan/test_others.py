@@ -52,6 +52,7 @@ USED = "port-used-by-others"
         ({"vendors": ["15b3"]}, Method.HOST_DEVICE, True),
         ({"vendors": ["15b3"], "linkTypes": ["infiniband"]}, Method.HOST_DEVICE, False),
         ({"ifNames": ["eno1"]}, Method.HOST_DEVICE, False),
+        ({"isRdma": True}, Method.HOST_DEVICE, True),
     ],
 )
 def test_a_port_of_somebodys_shared_pool_is_not_moved_or_cut_up(selectors, method, refused):

@@ -159,7 +159,7 @@ def _text(tree: Tree, path: str) -> str:
 def _answer(tree: Tree, top: str, item: CollectedNode) -> NodeAnswer:
     if not item.file:
         return NodeAnswer("", item.via, item.problem or "it printed nothing")
-    return NodeAnswer(_text(tree, f"{top}{item.file}"), item.via)
+    return NodeAnswer(_text(tree, f"{top}{item.file}"), item.via, item.problem)
 
 
 def _there(tree: Tree, path: str) -> None:

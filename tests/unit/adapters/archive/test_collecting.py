@@ -134,6 +134,25 @@ async def test_a_node_that_does_not_answer_says_why_in_the_archive(tmp_path: Pat
     assert answer == NodeAnswer("", "", "exec: no answer")
 
 
+async def test_a_part_of_a_record_is_a_part_when_it_is_read_back(tmp_path: Path) -> None:
+    class Part:
+        async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
+            return NodeAnswer("=== railwright end\n", "sosreport", "only a part of it was collected: modules")
+
+    world = open_simulator("h200-roce")
+    await collected(World(world.cluster, Part(), world.clock), tmp_path / "a.tgz")
+    async with open_archive(tmp_path / "a.tgz") as archive:
+        answer = await archive.node.read(NodeName("worker-0"), "", timeout_s=1)
+    assert (answer.via, answer.problem) == ("sosreport", "only a part of it was collected: modules")
+
+
+def test_what_was_applied_last_is_not_kept_as_text() -> None:
+    before = {"kubectl.kubernetes.io/last-applied-configuration": '{"spec": {"token": "x"}}', "mine": "1"}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "annotations": before}}
+    assert keep(obj)["metadata"]["annotations"] == {"mine": "1"}
+    assert obj["metadata"]["annotations"] == before
+
+
 async def test_secrets_are_never_asked_for(tmp_path: Path) -> None:
     asked: list[object] = []
 
