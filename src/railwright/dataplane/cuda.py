@@ -99,11 +99,6 @@ class Cuda:
         self._must("cuMemcpyDtoH_v2", data, c_ulonglong(address), c_size_t(size))
         return data.raw
 
-    def copy_within(self, target: int, source: int, size: int) -> None:
-        """Copy between GPUs or inside one, and wait: the raw copy that other figures are held against."""
-        self._must("cuMemcpy", c_ulonglong(target), c_ulonglong(source), c_size_t(size))
-        self.synchronize()
-
     def flush_writes(self) -> None:
         """Make what a NIC has written visible, where the GPU needs to be told."""
         if self.attribute(_FLUSH_OPTIONS) & _FLUSH_FROM_HOST:

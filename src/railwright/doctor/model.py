@@ -74,7 +74,6 @@ class Condition(StrEnum):
 
     OPERATOR_MISSING = "an operator is not installed, or does not run"
     LABELS_MISSING = "nodes lack the labels that select them"
-    NODE_NOT_SELECTED = "a selector does not reach the node"
     POD_NOT_STARTED = "an operator's pod is not made, not scheduled, or cannot pull or begin"
     POD_CRASHES = "an operator's pod starts and dies"
     NIC_DRIVER_NOT_READY = "the NIC driver is not loaded as wanted"

@@ -23,11 +23,6 @@ class AcsState:
         return bool(self.control & 0x01)
 
     @property
-    def translation_blocking(self) -> bool:
-        """Whether requests with translated addresses are stopped (bit 1)."""
-        return bool(self.control & 0x02)
-
-    @property
     def request_redirect(self) -> bool:
         """Whether peer-to-peer requests are sent up to the root complex (bit 2)."""
         return bool(self.control & 0x04)

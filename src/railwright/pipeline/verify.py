@@ -10,7 +10,7 @@ from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import StageNote
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
-from railwright.core.errors import ClusterError, RailwrightError, Refused, UsageError
+from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, PciAddress, RailName
 from railwright.core.risk import Risk
 from railwright.facts.model import Platform, PodFacts
@@ -126,7 +126,7 @@ async def verify_fabric(
             hint="--include-busy, or wait; status shows which nodes are admitted",
             context={"reason": "too-few-nodes"},
         )
-    layout = replace(layout, nodes=usable, seats=layout.seats)
+    layout = replace(layout, nodes=usable)
     planned = plan_run(layout, wish.options)
     shown(planned)
     _ask(planned, usable, approval)
@@ -137,7 +137,10 @@ async def verify_fabric(
     finally:
         await _removed(pods)
     if store is None and _is_whole(wish):
-        await _keep_result(world, fabric.name, record)
+        try:
+            await _keep_result(world, fabric.name, record)
+        except RailwrightError as error:
+            pods.notes.append(f"the result is not in the ledger, so status does not show it: {error.message}")
     notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
 
@@ -261,7 +264,7 @@ async def _removed(pods: VerifierPods) -> None:
         with suppress(asyncio.CancelledError):
             await asyncio.shield(asyncio.wait([task]))
     error = task.exception() if not task.cancelled() else None
-    if isinstance(error, RailwrightError | ClusterError):
+    if isinstance(error, RailwrightError):
         pods.problems.append(f"{error.message}; the next verify or clean removes it")
     elif error is not None:
         raise error

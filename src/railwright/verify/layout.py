@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from railwright.core.ids import NodeName, RailName, card_of
-from railwright.facts.model import Distance, Gpu, NicPort, NodeHardware, Snapshot
+from railwright.facts.model import Gpu, NicPort, NodeHardware, Snapshot
 from railwright.intent.model import Fabric, GpuMemory
 from railwright.plan.model import FabricPlan, Rail, RailPort
 from railwright.ports.endpoint import Endpoint
@@ -255,8 +255,3 @@ def _shared_links(seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
         else replace(seat, pcie_gbps=round(seat.pcie_gbps / cards[seat.node, card_of(seat.pci)], 2))
         for seat in seats
     )
-
-
-def nearer_than_root(distance: str) -> bool:
-    """Whether a GPU and its NIC meet below the host bridge."""
-    return distance in {Distance.PIX.value, Distance.PXB.value}

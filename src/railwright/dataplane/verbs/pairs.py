@@ -3,7 +3,7 @@
 import ctypes
 import select
 from contextlib import ExitStack
-from ctypes import POINTER, byref, c_void_p, cast
+from ctypes import byref, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,9 +176,3 @@ def _address_handle(there: Address, found: Found, request: EngineRequest) -> str
         handle.grh.traffic_class = request.wire.traffic_class or 0
         ctypes.memmove(handle.grh.dgid.raw, bytes.fromhex(there.gid.replace(":", "")), 16)
     return handle
-
-
-def context_device(context: int) -> int:
-    """Give the device pointer of an opened context."""
-    device: int = cast(context, POINTER(structs.Context)).contents.device
-    return device

@@ -6,8 +6,6 @@ from railwright.doctor.text.errnos import EINVAL, ENODEV, ETIMEDOUT
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
-_VERBS = "ibv_modify_qp|modify qp|modify_qp|~rtr~|to rtr|init2rtr|rdma_resolve|rdma_cm|rdmacm"
-
 GID_NOT_USABLE = TextRule(
     RuleInfo(
         name=RuleId("log-gid-not-usable"),
