@@ -6,17 +6,18 @@ made-up host), etcd, kube-apiserver. Not real: NFD's operator, which makes the w
 configuration (its module is not to be had), kubelets, machines.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 import pytest_asyncio
 from support.bed_world import UNSEEN_FACTOR, Bed, CleanPace
 from support.nfd_world import nfd_bed
 from support.plane import crds_folder
+from support.soon import soon
 from support.uncovered import record
 
 from railwright import api
-from railwright.adapters.clock import RealClock
 from railwright.core import kinds
 from railwright.core.objects import KubeObject, Ref, labels_of, ref_of
 from railwright.core.verdicts import Verdict
@@ -43,8 +44,6 @@ FOUND = {
     f"{PREFIX}system-os_release.VERSION_ID": "9.6",
     f"{PREFIX}system-os_release.OSTREE_VERSION": "9.6.20251106-0",
 }
-LIMIT_S = 30
-LOOK_EVERY_S = 0.2
 
 
 class Yes:
@@ -82,17 +81,6 @@ async def nodes(bed: Bed) -> dict[str, dict[str, str]]:
     return {ref_of(obj).name: dict(labels_of(obj)) for obj in (await bed.client.list(kinds.NODE))[0]}
 
 
-async def soon(bed: Bed, holds: Callable[[dict[str, dict[str, str]]], bool]) -> dict[str, dict[str, str]]:
-    """Give the nodes' labels as soon as the claim holds for them; after a while, whatever they are."""
-    labels = await nodes(bed)
-    for _ in range(int(LIMIT_S / LOOK_EVERY_S)):
-        if holds(labels):
-            break
-        await RealClock().sleep(LOOK_EVERY_S)
-        labels = await nodes(bed)
-    return labels
-
-
 async def test_the_gate_passed_on_labels_that_the_real_nfd_wrote(bed: Bed) -> None:
     labels = await nodes(bed)
     looked = {ref_of(obj).name for obj in (await bed.client.list(NODE_FEATURE))[0]}
@@ -111,10 +99,14 @@ async def test_a_rule_of_somebody_else_is_evaluated_from_the_same_features(bed: 
         },
     }
     await bed.client.create(rule, ref_of(rule))
-    labels = await soon(bed, lambda found: sum("example.com/rails" in item for item in found.values()) == 2)
+    labels = await soon(
+        partial(nodes, bed), lambda found: sum("example.com/rails" in item for item in found.values()) == 2
+    )
     assert {name for name, item in labels.items() if "example.com/rails" in item} == {"worker-0", "worker-1"}
     await bed.client.delete(ref_of(rule))
-    labels = await soon(bed, lambda found: not any("example.com/rails" in item for item in found.values()))
+    labels = await soon(
+        partial(nodes, bed), lambda found: not any("example.com/rails" in item for item in found.values())
+    )
     assert not any("example.com/rails" in item for item in labels.values())
 
 
@@ -126,7 +118,7 @@ CONNECTX_AND_GPU = [
 
 async def test_labels_of_a_node_go_with_its_features(bed: Bed) -> None:
     await bed.client.delete(Ref(NODE_FEATURE, "openshift-nfd", "worker-1"))
-    labels = await soon(bed, lambda found: not any(key.startswith(PREFIX) for key in found["worker-1"]))
+    labels = await soon(partial(nodes, bed), lambda found: not any(key.startswith(PREFIX) for key in found["worker-1"]))
     assert [key for key in labels["worker-1"] if key.startswith(PREFIX)] == []
     assert FOUND.items() <= labels["worker-0"].items()
 

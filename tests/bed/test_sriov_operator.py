@@ -16,6 +16,7 @@ from support.bed_world import QUIET_FACTOR, UNSEEN_FACTOR, Bed, CleanPace
 from support.kept import kept
 from support.left_after_clean import LEFT, LEFT_BY_SRIOV_OPERATOR, left_at_rest
 from support.plane import crds_folder
+from support.soon import soon
 from support.sriov_world import WORKING_FACTOR, SriovCluster, sriov_bed, sriov_cluster
 from support.uncovered import record
 from support.whole_state import read_state
@@ -185,10 +186,13 @@ async def test_settings_under_another_name_are_refused_by_the_webhook(applied: A
 async def test_the_rdma_mode_of_a_pool_reaches_the_node_states(applied: Applied) -> None:
     pool = (await applied.listed(kinds.SRIOV_NETWORK_POOL_CONFIG))["east-west"]
     await applied.bed.client.merge(ref_of(pool), {"spec": {"rdmaMode": "exclusive"}})
+
+    async def modes() -> set[object]:
+        states = await applied.listed(kinds.SRIOV_NETWORK_NODE_STATE, NAMESPACE)
+        return {dig(state, "spec", "system", "rdmaMode") for state in states.values()}
+
     with applied.bed.time.waiting():
-        await applied.bed.actors.at_rest(2)
-    states = await applied.listed(kinds.SRIOV_NETWORK_NODE_STATE, NAMESPACE)
-    assert {dig(state, "spec", "system", "rdmaMode") for state in states.values()} == {"exclusive"}
+        assert await soon(modes, lambda found: found == {"exclusive"}) == {"exclusive"}
     await applied.bed.client.merge(ref_of(pool), {"spec": {"rdmaMode": None}})
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from support.bed_world import QUIET_FACTOR, Bed
+from support.soon import soon
 from support.whole_state import Reviewed, differences, read_state, unexpected
 
-from railwright.adapters.clock import RealClock
 from railwright.core.objects import KubeObject, Ref
 
-REST_LIMIT_S = 40
 LEFT = (
     Reviewed(
         r"Node worker-\d",
@@ -51,11 +50,9 @@ async def left_at_rest(
 ) -> tuple[str, ...]:
     """Give what a clean left that nobody reviewed, once operators and nodes had their time to follow."""
     bed.actors.quiet_factor = QUIET_FACTOR
-    left: tuple[str, ...] = ()
+
+    async def left() -> tuple[str, ...]:
+        return unexpected(differences(before, await read_state(bed.client, bed.kinds)), reviewed)
+
     with bed.time.waiting():
-        for _ in range(REST_LIMIT_S):
-            left = unexpected(differences(before, await read_state(bed.client, bed.kinds)), reviewed)
-            if not left:
-                break
-            await RealClock().sleep(1)
-    return left
+        return await soon(left, lambda found: not found)

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from support.soon import soon
+
 from railwright import api
-from railwright.adapters.clock import RealClock
 from railwright.core import kinds
 from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of
 from railwright.lab.controlplane.plane import Plane, running_plane
@@ -18,9 +19,6 @@ from railwright.lab.controlplane.pods import (
 )
 from railwright.lab.controlplane.programs import PROGRAMS, Unavailable, ensure_programs
 from railwright.ports.progress import Silent
-
-LIMIT_S = 60
-LOOK_EVERY_S = 0.2
 
 
 @asynccontextmanager
@@ -75,13 +73,11 @@ async def pods_when(
     """Give the pods with these labels as soon as the claim holds for them; after a minute, whatever they are."""
     client = plane.client()
     try:
-        pods: list[KubeObject] = []
-        for _ in range(int(LIMIT_S / LOOK_EVERY_S)):
-            pods = [pod for pod in (await client.list(kinds.POD))[0] if labels.items() <= labels_of(pod).items()]
-            if hold(pods):
-                break
-            await RealClock().sleep(LOOK_EVERY_S)
-        return pods
+
+        async def pods() -> list[KubeObject]:
+            return [pod for pod in (await client.list(kinds.POD))[0] if labels.items() <= labels_of(pod).items()]
+
+        return await soon(pods, hold)
     finally:
         await client.close()
 

@@ -107,8 +107,13 @@ class Actors:
             self._changed_at = monotonic()
 
     async def at_rest(self, seconds: float) -> None:
-        """Wait until everything is followed and nothing has changed for so long, by the wall."""
-        while self._unlisted or monotonic() - self._changed_at < seconds:  # noqa: ASYNC110 - rest is no event
+        """
+        Wait until everything is followed and nothing has changed for so long from now on, by the wall.
+
+        A caller has often just written something whose event is still on its way: earlier rest says nothing.
+        """
+        began_at = monotonic()
+        while self._unlisted or monotonic() - max(self._changed_at, began_at) < seconds:  # noqa: ASYNC110 - no event
             await asyncio.sleep(REACT_EVERY_S)
 
     async def act(self) -> None:
