@@ -1,15 +1,18 @@
 """clean leaves the SR-IOV operator to its work: it goes on only when no node is drained any more, or says what holds."""
 
-from support.others import change, now_is
-from support.scenarios import Yes, applied, intents_for, open_for
+import pytest
+from support.others import change, now_is, store
+from support.scenarios import Yes, applied, beside_team_a, intents_for, open_for
 
 from railwright import api
 from railwright.core import kinds
+from railwright.core.errors import StageError
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 
 SRIOV = "openshift-sriov-network-operator"
 STATE = Ref(kinds.SRIOV_NETWORK_NODE_STATE, SRIOV, "worker-0")
+CONFIG = Ref(kinds.SRIOV_OPERATOR_CONFIG, SRIOV, "default")
 SUBSCRIPTION = Ref(kinds.SUBSCRIPTION, SRIOV, "sriov-network-operator")
 
 
@@ -38,3 +41,28 @@ async def test_vfs_are_gone_before_the_operator_is():
     began_s = world.clock.monotonic_s()
     assert (await api.clean(world, approval=Yes())).exit_code == 0
     assert world.clock.monotonic_s() - began_s > 60
+
+
+async def test_a_clean_that_was_stopped_waits_again_under_an_operator_of_others():
+    """By then the policies are out of the ledger, and its configuration was never in it."""
+    world = await open_for("roce", world="adopt")
+    await applied(world, beside_team_a("sriov"))
+    set_state(world, "Draining")
+    for _ in range(2):
+        stopped = await api.clean(world, approval=Yes())
+        assert [item.ref for item in stopped.objects if item.verdict is Verdict.FAIL] == [STATE]
+    set_state(world, "Idle")
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+
+
+async def test_another_method_takes_the_operators_settings_away_only_when_its_work_is_done():
+    world = await open_for("roce")
+    await applied(world, intents_for("sriov", "roce"))
+    set_state(world, "Draining")
+    with pytest.raises(StageError, match="the SR-IOV operator drains it or gives it back"):
+        await applied(world, intents_for("shared", "roce"))
+    assert now_is(world, CONFIG)
+    set_state(world, "Idle")
+    assert (await applied(world, intents_for("shared", "roce"))).exit_code == 0
+    states = [now_is(world, STATE)] if STATE in store(world).objects else []
+    assert not any(port.get("numVfs") for state in states for port in state["status"]["interfaces"])

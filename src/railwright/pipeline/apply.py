@@ -26,9 +26,10 @@ from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
-from railwright.pipeline.undo_order import undo_steps
+from railwright.pipeline.undo_order import LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.unwanted import removal_question, unwanted
+from railwright.pipeline.vfs_let_go import ports_of, takes_vfs, vfs_are_back
 from railwright.plan.model import VERIFIED, Plan, Refusal
 from railwright.plan.turns import Turn
 from railwright.ports.approval import Approval
@@ -213,8 +214,12 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
     pending = {entry.ref: entry for entry in entries}
     undoing = Undoing(world, means, UNWANTED, prepared.plan.shares, dry_run=False, pending=pending)
     await _end_proof(job)
+    waits_for_vfs = takes_vfs(pending.values())
     for step in undo_steps():
-        if not await undoing.step(step):
+        went = await undoing.step(step)
+        if went and step == LAST_VF_STEP and waits_for_vfs:
+            went = await vfs_are_back(undoing, ports_of(prepared.ledger))
+        if not went:
             failed = next(item for item in undoing.objects if item.verdict is Verdict.FAIL)
             raise StageError(
                 f"{failed.ref} is no longer wanted and does not go: {failed.reason}",

@@ -15,6 +15,7 @@ from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, Usa
 from railwright.core.ids import FabricName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
+from railwright.intent.model import Method
 from railwright.pipeline.clean_questions import Undo, ask
 from railwright.pipeline.leftovers import cannot_be_restored
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
@@ -23,7 +24,7 @@ from railwright.pipeline.refusals import refused
 from railwright.pipeline.roll_back import pools_rolling, rolled_back
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
-from railwright.pipeline.vfs_let_go import still_at_work, takes_vfs
+from railwright.pipeline.vfs_let_go import OurPorts, ports_of, takes_vfs, vfs_are_back
 from railwright.ports.approval import Approval
 from railwright.ports.progress import Progress, Silent
 from railwright.ports.world import World
@@ -46,6 +47,17 @@ class _Job:
     def dry_run(self) -> bool:
         """Whether the server only checks."""
         return self.undoing.dry_run
+
+    @property
+    def undoes_sriov(self) -> bool:
+        """Whether a fabric goes for which the SR-IOV operator made VFs; its intent goes last of all."""
+        return any(intent.method is Method.SRIOV and intent.name in self.names for intent in self.before.intents)
+
+    @property
+    def ports(self) -> OurPorts:
+        """Where VFs of what goes may be."""
+        fabrics = self.before.plan.fabrics
+        return ports_of(self.before.ledger, (fabric for fabric in fabrics if fabric.name in self.names))
 
 
 async def clean(
@@ -161,11 +173,12 @@ async def _carry_out(job: _Job) -> None:
         return
     if not job.dry_run:
         await job.store.open()
-    waits_for_vfs = not job.dry_run and takes_vfs(job.undoing.pending.values())
+    # Asked before the first step: a clean that was stopped at this wait has no policies any more, and waits again.
+    waits_for_vfs = not job.dry_run and (job.undoes_sriov or takes_vfs(job.undoing.pending.values()))
     for step_name in undo_steps():
         if not await job.undoing.step(step_name):
             return
-        if step_name == LAST_VF_STEP and waits_for_vfs and not await _vfs_are_back(job):
+        if step_name == LAST_VF_STEP and waits_for_vfs and not await vfs_are_back(job.undoing, job.ports):
             return
         if step_name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
             return
@@ -188,13 +201,6 @@ async def _remove_ledger(job: _Job) -> None:
         gone = whole and await job.store.remove_all()
     if gone:
         job.undoing.objects.append(Undone(NAMESPACE_REF, "delete", Verdict.PASS, "the ledger"))
-
-
-async def _vfs_are_back(job: _Job) -> bool:
-    """Wait until the SR-IOV operator is done with every node; what it is not done with is in the record."""
-    moving = await still_at_work(job.undoing.means, CLEAN)
-    job.undoing.objects += [Undone(ref, "keep", Verdict.FAIL, why) for ref, why in moving.items()]
-    return not moving
 
 
 async def _write_rest(job: _Job, rest: Prepared) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from railwright.apply.model import Ledger, LedgerEntry
 from railwright.core import kinds
+from railwright.core.ids import NodeName, PciAddress
 from railwright.core.objects import Kind
 from railwright.facts.model import Snapshot
 
@@ -41,10 +42,20 @@ def values_before(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
     values = [_NOTED]
     for node in snapshot.nodes:
         ports = node.hardware.ports if node.hardware else ()
-        values += [(f"{node.name} {port.pci} VFs", str(port.sriov_vfs)) for port in ports if port.sriov_vfs]
+        values += [(_vfs_key(node.name, port.pci), str(port.sriov_vfs)) for port in ports if port.sriov_vfs]
         values += [(f"{node.name} {key}", value) for key, value in node.labels.items() if key.startswith(prefixes)]
     size_bytes = sum(len(key) + len(value) for key, value in values)
     return tuple(sorted(values)) if size_bytes <= _MOST_BYTES else ()
+
+
+def had_vfs_before(ledger: Ledger, node: NodeName, pci: PciAddress) -> bool:
+    """Whether a port had VFs when the first fabric was applied; False where nothing was noted then."""
+    key = _vfs_key(node, pci)
+    return any(key == noted for note in ledger.fabrics.values() for noted, _ in note.before)
+
+
+def _vfs_key(node: NodeName, pci: PciAddress) -> str:
+    return f"{node} {pci} VFs"
 
 
 def _was(before: dict[str, str], key: str, absent: str) -> str:
@@ -56,7 +67,7 @@ def _firmware(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot)
         return []
     return [
         f"firmware of {port.pci} on {node.name}: SRIOV_EN and NUM_OF_VFS stay"
-        f" ({port.sriov_vfs} VFs now, before: {_was(before, f'{node.name} {port.pci} VFs', '0')})"
+        f" ({port.sriov_vfs} VFs now, before: {_was(before, _vfs_key(node.name, port.pci), '0')})"
         for node in snapshot.nodes
         for port in (node.hardware.ports if node.hardware else ())
         if port.parent is None and port.sriov_vfs

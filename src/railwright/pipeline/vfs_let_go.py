@@ -8,14 +8,20 @@ Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, its confi
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from railwright.apply.means import Means
-from railwright.apply.model import LedgerEntry
+from railwright.apply.model import Ledger, LedgerEntry
 from railwright.apply.retry import retried
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed
-from railwright.core.ids import StageName
+from railwright.core.ids import NodeName, PciAddress
 from railwright.core.objects import Kind, KubeObject, Ref, annotations_of, dig, ref_of
+from railwright.core.verdicts import Verdict
+from railwright.pipeline.leftovers import had_vfs_before
+from railwright.pipeline.model import Undone
+from railwright.pipeline.undoing import Undoing
+from railwright.plan.model import FabricPlan
 from railwright.ports.cluster import Selection
 from railwright.ports.progress import Waiting
 from railwright.readiness.pods import is_pod_ready
@@ -27,32 +33,65 @@ _SHORTEST_WAIT_S = 1.0
 _DAEMON = "sriov-network-config-daemon-"
 _MARKS = ("sriovnetwork.openshift.io/desired-state", "sriovnetwork.openshift.io/current-state")
 _IDLE = "Idle"
+_SETS_TO_WORK = frozenset(
+    {kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG, kinds.SRIOV_OPERATOR_CONFIG}
+)
+
+
+@dataclass(frozen=True)
+class OurPorts:
+    """
+    Ports whose VFs have to be gone; those that people made by hand elsewhere are left to them.
+
+    Attributes:
+        rails: ports of rails by node, as far as a plan knows them; on other nodes every port that had no VFs before us.
+    """
+
+    ledger: Ledger
+    rails: Mapping[NodeName, frozenset[PciAddress]]
+
+    def hold(self, node: NodeName, pci: PciAddress) -> bool:
+        """Whether VFs of this port are there because of us, for all we know."""
+        if node in self.rails:
+            return pci in self.rails[node]
+        return not had_vfs_before(self.ledger, node, pci)
+
+
+def ports_of(ledger: Ledger, fabrics: Iterable[FabricPlan] = ()) -> OurPorts:
+    """Collect the ports of rails; without fabrics only the ledger tells what was there before us."""
+    rails: dict[NodeName, set[PciAddress]] = {}
+    for fabric in fabrics:
+        for port in (port for rail in fabric.rails for port in rail.ports):
+            rails.setdefault(port.node, set()).add(port.pci)
+    return OurPorts(ledger, {node: frozenset(ports) for node, ports in rails.items()})
 
 
 def takes_vfs(entries: Iterable[LedgerEntry]) -> bool:
-    """Whether undoing these may set the operator to work, or take it away from its work."""
-    ours = {kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_OPERATOR_CONFIG}
-    return any(entry.ref.kind in ours and entry.created for entry in entries)
+    """Whether undoing these may set the operator to work, or take its daemons away from their work."""
+    return any(entry.ref.kind in _SETS_TO_WORK for entry in entries)
 
 
-async def still_at_work(means: Means, stage: StageName) -> Mapping[Ref, str]:
-    """
-    Wait until no node state is in motion.
+async def vfs_are_back(undoing: Undoing, ports: OurPorts) -> bool:
+    """Wait until the operator is done with every node; what it is not done with after the limit is in `objects`."""
+    moving = await _still_at_work(undoing, ports)
+    undoing.objects += [Undone(ref, "keep", Verdict.FAIL, why) for ref, why in moving.items()]
+    return not moving
 
-    Returns:
-        The node states that still are after the limit, each with what goes on; empty when all is done.
-    """
+
+async def _still_at_work(undoing: Undoing, ports: OurPorts) -> Mapping[Ref, str]:
+    """Wait; give the node states that are in motion after the limit, each with what goes on."""
+    means = undoing.means
     clock = means.clock
     started_s, limit_s = clock.monotonic_s(), 0.0
     async with means.cluster.watch([Selection(kinds.SRIOV_NETWORK_NODE_STATE)]) as watch:
         while True:
-            moving = await _moving(means)
+            moving = await _moving(means, ports)
             limit_s = max(limit_s, len(moving) * NODE_LIMIT_S)
             elapsed_s = clock.monotonic_s() - started_s
             if not moving or elapsed_s >= limit_s:
                 return {ref: f"after {limit_s:.0f} s still: {what}" for ref, what in moving.items()}
             ref, what = next(iter(moving.items()))
-            means.progress.emit(Waiting(stage, f"node {ref.name}: {what}", elapsed_s, 0.0, limit_s))
+            means.progress.emit(Waiting(undoing.stage, f"node {ref.name}: {what}", elapsed_s, 0.0, limit_s))
             await means.ledger.renew()
             before_s = clock.monotonic_s()
             await watch.next(max(_SHORTEST_WAIT_S, min(_REREAD_S, limit_s - elapsed_s)))
@@ -60,7 +99,7 @@ async def still_at_work(means: Means, stage: StageName) -> Mapping[Ref, str]:
                 await clock.sleep(_SHORTEST_WAIT_S)
 
 
-async def _moving(means: Means) -> dict[Ref, str]:
+async def _moving(means: Means, ports: OurPorts) -> dict[Ref, str]:
     states = await _list(means, kinds.SRIOV_NETWORK_NODE_STATE)
     if not states:
         return {}
@@ -73,18 +112,20 @@ async def _moving(means: Means) -> dict[Ref, str]:
         if ref_of(pod).name.startswith(_DAEMON) and is_pod_ready(pod)
     }
     answers = {
-        ref_of(state): what_goes_on(state, policies, has_daemon=ref_of(state).name in daemons) for state in states
+        ref_of(state): what_goes_on(state, policies, ports, has_daemon=ref_of(state).name in daemons)
+        for state in states
     }
     return {ref: answer for ref, answer in answers.items() if answer}
 
 
-def what_goes_on(state: KubeObject, policies: Iterable[str], *, has_daemon: bool) -> str:
+def what_goes_on(state: KubeObject, policies: Iterable[str], ours: OurPorts, *, has_daemon: bool) -> str:
     """
     Say what a node state shows of work that is not done.
 
     Args:
         policies: names of those that are there.
-        has_daemon: whether the config daemon of that node is ready; without it nothing more will happen there.
+        ours: VFs of other ports are no work.
+        has_daemon: whether the config daemon of that node is ready; without it VFs that are there stay.
 
     Returns:
         Words for people; "" for nothing.
@@ -104,12 +145,30 @@ def what_goes_on(state: KubeObject, policies: Iterable[str], *, has_daemon: bool
     }
     if orphans:
         return f"the SR-IOV operator has not seen that {', '.join(sorted(orphans))} is gone"
-    names = {port.get("name") for port in wanted}
-    left = [port for port in dig(state, "status", "interfaces", default=()) if port.get("numVfs")]
-    ports = [str(port.get("name")) for port in left if port.get("name") not in names]
-    if ports and has_daemon and dig(state, "status", "syncStatus") != "Failed":
-        return f"its config daemon takes VFs away from {', '.join(ports)}"
-    return ""
+    left = _ports_with_vfs(state, frozenset(str(port.get("name")) for port in wanted), ours)
+    return _who_takes_away(state, left, has_daemon=has_daemon) if left else ""
+
+
+def _ports_with_vfs(state: KubeObject, wanted: frozenset[str], ours: OurPorts) -> list[str]:
+    """Name the ports of ours that have VFs which no policy asks for."""
+    node = NodeName(str(dig(state, "metadata", "name")))
+    return [
+        str(port.get("name"))
+        for port in dig(state, "status", "interfaces", default=())
+        if port.get("numVfs")
+        and str(port.get("name")) not in wanted
+        and ours.hold(node, PciAddress(str(port.get("pciAddress", ""))))
+    ]
+
+
+def _who_takes_away(state: KubeObject, ports: list[str], *, has_daemon: bool) -> str:
+    named = ", ".join(ports)
+    if not has_daemon:
+        return f"VFs are left on {named}, and its config daemon, which takes them away, is not ready"
+    if dig(state, "status", "syncStatus") == "Failed":
+        why = str(dig(state, "status", "lastSyncError", default="")) or "it does not say why"
+        return f"its config daemon fails to take VFs away from {named}: {why}"
+    return f"its config daemon takes VFs away from {named}"
 
 
 async def _list(means: Means, kind: Kind) -> list[KubeObject]:
