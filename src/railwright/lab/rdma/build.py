@@ -57,7 +57,7 @@ async def _build(work: Path, progress: Progress) -> None:
     view = PackageView(work, await mirror(), recipe.SUITES)
     progress.emit(Note("building the lab's machine (about 20 s, 180 MB to fetch); kept for the next time"))
     await view.update()
-    version, kernel = await _kernel(view, work)
+    version, kernel = await fetch_kernel(view, work)
     root = work / "root"
     for package in await view.download_with_dependencies(recipe.USERLAND):
         await unpack(package, root)
@@ -75,13 +75,15 @@ async def _build(work: Path, progress: Progress) -> None:
     (done / "kernel-version").write_text(version)
 
 
-async def _kernel(view: PackageView, work: Path) -> tuple[str, Path]:
-    """Fetch and unpack the kernel; its version and its vmlinuz."""
+async def fetch_kernel(
+    view: PackageView, work: Path, patterns: tuple[str, ...] = recipe.MODULE_PATTERNS
+) -> tuple[str, Path]:
+    """Fetch the kernel and unpack what matches into "kernel"; its version and its vmlinuz."""
     target = work / "kernel"
     image = next(name for name in await view.depends(recipe.KERNEL_PACKAGE) if name.startswith("linux-image-"))
     version = image.removeprefix("linux-image-")
     parts = await view.depends(image)
     split = [name for name in parts if name.startswith(("linux-binary-", "linux-modules-"))]
     for package in await view.download(split or [image]):
-        await unpack(package, target, (*recipe.MODULE_PATTERNS, "*vmlinuz*"))
+        await unpack(package, target, (*patterns, "*vmlinuz*"))
     return version, next(path for path in target.rglob("vmlinuz*") if path.is_file())
