@@ -85,12 +85,15 @@ class Wire:
         path_mtu_bytes: 256 to 4096; the smaller of it and both ports' active MTU is used.
         hop_limit: of the GRH; 64 crosses routers, 1 does not.
         retry_count: transport retries before a transfer fails; below 7, which soft-RoCE takes for "for ever".
+        timeout_exponent: how long an acknowledgement may take, 4.096 us * 2**exponent; None leaves each program its
+            own (our engine 16, which is 268 ms; perftest 14).
     """
 
     traffic_class: int | None = None
     path_mtu_bytes: int | None = None
     hop_limit: int = 64
     retry_count: int = 6
+    timeout_exponent: int | None = None
 
 
 Fault = Literal["", "corrupt-arrival", "cut-midway", "die-midway"]
@@ -228,8 +231,8 @@ class Problem:
 
     Attributes:
         code: stable: no-device, no-gid, port-down, no-memory-to-lock, peer-missing, peer-lost, transfer-failed,
-            timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library, died,
-            broken-request, unexpected.
+            timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library,
+            unknown-layout, died, broken-request, unexpected.
         message: for a person: what, where, expected and seen.
         status: what the library or kernel called it ("transport retry counter exceeded", "ENOMEM"), or "".
     """

@@ -5,6 +5,7 @@ Source: UCX 1.23 src/ucp/core/ucp_context.c (PROTO_EMULATION_ENABLE, PROTO_INFO)
 """
 
 import dataclasses
+import importlib.util
 import time
 
 from railwright.dataplane.child import run_child
@@ -13,6 +14,8 @@ from railwright.dataplane.model import Counter, NixlRequest, Reply, Used
 from railwright.dataplane.problems import HalfFailed
 from railwright.dataplane.rail import Found, find_rail
 
+MODULES = ("nixl", "nixl_cu13", "nixl_cu12")
+MISSING = "NIXL is not installed here (Python package nixl, or nixl-cu12 or nixl-cu13)"
 _WITHHELD = {
     "gpu-direct": {"UCX_IB_GPU_DIRECT_RDMA": "n"},
     "rdma": {"UCX_TLS": "tcp,cuda_copy"},
@@ -23,6 +26,7 @@ def run_nixl(request: NixlRequest) -> Reply:
     """Run this half in a program of its own; UCX's words about the lanes that it used are in `raw`."""
     begin = time.monotonic()
     try:
+        _must_be_here()
         found = find_rail(request.rail) if request.rail.netdev or request.rail.device else None
     except HalfFailed as failure:
         return Reply("nixl", failure.problem, role=request.meeting.role, elapsed_s=time.monotonic() - begin)
@@ -30,6 +34,12 @@ def run_nixl(request: NixlRequest) -> Reply:
     reply = run_child("railwright.dataplane.nixl_child", request, settings(request, found), "UCX_LOG_FILE")
     used = Used(device=found.port.device, port=found.port.port, netdev=found.netdev) if found else Used()
     return dataclasses.replace(reply, used=used, before=before, after=_counters(found))
+
+
+def _must_be_here() -> None:
+    """Look for NIXL's package before a program is started for it: on an emulated processor that takes seconds."""
+    if not any(importlib.util.find_spec(name) for name in MODULES):
+        raise HalfFailed("tool-missing", MISSING)
 
 
 def settings(request: NixlRequest, found: Found | None) -> dict[str, str]:

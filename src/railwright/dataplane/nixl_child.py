@@ -11,9 +11,9 @@ from railwright.dataplane.child import be_child
 from railwright.dataplane.local_memory import LocalMemory
 from railwright.dataplane.meeting import Talk, meet
 from railwright.dataplane.model import Digest, NixlRequest, Reply, Request, Sample
+from railwright.dataplane.nixl import MISSING, MODULES
 from railwright.dataplane.problems import HalfFailed
 
-_MODULES = ("nixl", "nixl_cu13", "nixl_cu12")
 _MEMORY_NAMES = {"host": "DRAM", "gpu": "VRAM"}
 _TRANSFER_LIMIT_S = 30.0
 _WARM_UP = 3
@@ -75,10 +75,10 @@ def _connect(request: NixlRequest, memory: LocalMemory, size: int, talk: Talk) -
 
 
 def _api() -> Any:
-    for name in _MODULES:
+    for name in MODULES:
         with contextlib.suppress(ImportError):
             return importlib.import_module(f"{name}._api")
-    raise HalfFailed("tool-missing", "NIXL is not installed here (Python package nixl, or nixl-cu12 or nixl-cu13)")
+    raise HalfFailed("tool-missing", MISSING)
 
 
 def _one_size(

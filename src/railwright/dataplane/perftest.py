@@ -70,6 +70,8 @@ def arguments(request: PerftestRequest, found: Found) -> list[str]:
         own += ["-x", str(found.gid.index)]
     if request.program.endswith("_bw"):
         own += ["--report_gbits", *(["-b"] if request.bidirectional else [])]
+    if wire.timeout_exponent is not None:
+        own += ["-u", str(wire.timeout_exponent)]
     if wire.path_mtu_bytes is not None:
         own += ["-m", str(wire.path_mtu_bytes)]
     if wire.traffic_class is not None:

@@ -36,7 +36,8 @@ def test_both_halves_differ_in_the_peers_address_alone() -> None:
         ({"duration_s": 0.2}, "-D 1", "-D 0"),
         ({"program": "ib_read_lat"}, "-s 65536 -n 200", "-q"),
         ({"bidirectional": True}, "-b", "-R"),
-        ({"wire": Wire(traffic_class=106, path_mtu_bytes=4096)}, "-m 4096 --tclass=106", "-T"),
+        ({"wire": Wire(traffic_class=106, path_mtu_bytes=4096)}, "-m 4096 --tclass=106", "-u"),
+        ({"wire": Wire(timeout_exponent=19)}, "-u 19", "-m"),
         (
             {"wire": Wire(traffic_class=106), "connection": "rdma_cm", "rdma_address": "10.1.0.9"},
             "-T 106 -R 10.1.0.9",

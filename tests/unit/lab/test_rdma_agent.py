@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from railwright.core.errors import ClusterUnreachable
-from railwright.dataplane.model import EngineRequest, EvidenceRequest, Meeting, RailEnd
+from railwright.dataplane.model import EngineRequest, EvidenceRequest, Meeting, PerftestRequest, RailEnd
 from railwright.lab.rdma.endpoints import PodEndpoint, Spoiling
 from railwright.lab.rdma.machine import Link
 from railwright.lab.rdma.topology import Shape, pods
@@ -107,3 +107,16 @@ async def test_what_a_fault_starts_beside_a_half_ends_with_it() -> None:
 
     await PodEndpoint(Waits({}), POD, Spoiling(meanwhile=beside)).run(REQUEST, timeout_s=1.0)  # type: ignore[arg-type]
     assert ended.is_set()
+
+
+async def test_acknowledgements_get_the_time_that_an_emulated_processor_takes() -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Hears(_DeadLink):
+        async def probe(self, probe: dict[str, Any], *_: object, **__: object) -> dict[str, Any]:  # type: ignore[override]
+            asked.append(probe["wire"])
+            return {}
+
+    for request in (REQUEST, PerftestRequest(REQUEST.meeting, REQUEST.rail)):
+        await PodEndpoint(Hears({}), POD).run(request, timeout_s=1.0)  # type: ignore[arg-type]
+    assert [(wire["timeout_exponent"], wire["retry_count"]) for wire in asked] == [(19, 2)] * 2

@@ -16,7 +16,7 @@ from railwright.dataplane.verbs.library import Library, Operations
 READS_IN_FLIGHT = 16
 """At most; devices allow 16 mostly (rxe 128), and both ends must agree."""
 TIMEOUT_EXPONENT = 16
-"""4.096 us * 2**16 = 268 ms for an acknowledgement: an emulated processor may need that long."""
+"""4.096 us * 2**16 = 268 ms for an acknowledgement, where the request does not say."""
 RNR_TIMER, RNR_RETRY = 12, 6
 _FIRST_PSN = 0x1234
 
@@ -146,7 +146,7 @@ def connect(base: Base, pair: Any, here: Address, there: Address, found: Found, 
         "to RTS",
         structs.PairAttributes(
             qp_state=structs.STATE_RTS,
-            timeout=TIMEOUT_EXPONENT,
+            timeout=TIMEOUT_EXPONENT if wire.timeout_exponent is None else wire.timeout_exponent,
             retry_cnt=wire.retry_count,
             rnr_retry=RNR_RETRY,
             sq_psn=here.psn,
