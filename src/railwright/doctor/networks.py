@@ -8,12 +8,11 @@ from functools import cache
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, Ref, annotations_of, dig, ref_of
 from railwright.doctor.seen import Seen
-from railwright.facts.model import PodFacts
 
 RAIL_TYPES = frozenset({"macvlan", "ipvlan", "ipoib", "host-device", "sriov", "ib-sriov"})
-RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -53,7 +52,7 @@ def attachment_of(seen: Seen, nad: KubeObject) -> Attachment | None:
     plugins = seen.nad_plugins(nad)
     if not plugins or plugins[0].get("type") not in RAIL_TYPES:
         return None
-    return Attachment(ref_of(nad), plugins, annotations_of(nad).get(RESOURCE_ANNOTATION, ""))
+    return Attachment(ref_of(nad), plugins, annotations_of(nad).get(RESOURCE_NAME, ""))
 
 
 @cache
@@ -80,15 +79,6 @@ def networks_of(annotation: str, namespace: str) -> tuple[tuple[str, str], ...]:
 def _split(part: str, namespace: str) -> tuple[str, str]:
     place, slash, name = part.partition("@")[0].rpartition("/")
     return (place if slash else namespace, name)
-
-
-def statuses_of(pod: PodFacts) -> tuple[Mapping[str, Any], ...]:
-    """What Multus wrote about the networks that the pod has."""
-    try:
-        items = json.loads(pod.network_status) if pod.network_status else []
-    except ValueError:
-        return ()
-    return tuple(item for item in items if isinstance(item, dict))
 
 
 def ranges_of(ipam: Mapping[str, Any]) -> Iterator[Network]:

@@ -68,7 +68,7 @@ class PodFacts:
     requests: Mapping[str, int]
     """Extended resources it asks for."""
     networks: str
-    """Its k8s.v1.cni.cncf.io/networks annotation."""
+    """Its annotation core.multus.NETWORKS."""
     uid: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     created_at: str = ""
@@ -83,7 +83,7 @@ class PodFacts:
     containers: tuple[ContainerFacts, ...] = ()
     """Init containers first."""
     network_status: str = ""
-    """Its k8s.v1.cni.cncf.io/network-status annotation."""
+    """Its annotation core.multus.NETWORK_STATUS, as it is; facts/sources/network_status.py reads it."""
     host_network: bool = False
     service_account: str = ""
     runtime_class: str = ""

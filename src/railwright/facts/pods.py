@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from sys import intern
 
 from railwright.core.ids import NodeName
+from railwright.core.multus import NETWORK_STATUS, NETWORKS
 from railwright.core.objects import KubeObject, annotations_of, dig, labels_of
 from railwright.facts.nodes import extended, quantity
 from railwright.facts.pod_model import ContainerFacts, Ending, EventFacts, PodFacts
 
-_NETWORKS = "k8s.v1.cni.cncf.io/networks"
-_NETWORK_STATUS = "k8s.v1.cni.cncf.io/network-status"
 _OPERATOR_RESOURCES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
 _VARIABLES = re.compile(
     r"(?:NCCL|UCX|NVSHMEM|NIXL|OMPI_MCA|GLOO|CUDA|NVIDIA|GDRCOPY|UNLOAD|ENABLE|RESTORE|CREATE|USE|DRIVER|KERNEL|OPENSHIFT"
@@ -35,7 +34,7 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
     annotations = annotations_of(obj)
     if namespace not in operator_namespaces:
         # First of all, since most pods of a cluster are of no interest here.
-        wants_rails = _NETWORKS in annotations or _asks_for_devices(spec)
+        wants_rails = NETWORKS in annotations or _asks_for_devices(spec)
         if not wants_rails or phase == "Succeeded":
             return None
     containers = tuple(_containers(spec, status))
@@ -48,7 +47,7 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
         phase=phase,
         owner=intern(_owner(metadata)),
         requests=requests,
-        networks=str(annotations.get(_NETWORKS, "")),
+        networks=str(annotations.get(NETWORKS, "")),
         uid=str(metadata.get("uid", "")),
         labels={intern(str(key)): intern(str(value)) for key, value in labels_of(obj).items()},
         created_at=str(metadata.get("creationTimestamp") or ""),
@@ -58,7 +57,7 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
         message=_message(status),
         conditions={intern(str(dig(item, "type"))): _condition(item) for item in status.get("conditions") or ()},
         containers=containers,
-        network_status=str(annotations.get(_NETWORK_STATUS, "")),
+        network_status=str(annotations.get(NETWORK_STATUS, "")),
         host_network=bool(spec.get("hostNetwork", False)),
         service_account=intern(str(spec.get("serviceAccountName") or "")),
         runtime_class=intern(str(spec.get("runtimeClassName") or "")),

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.multus import PREFIX
 from railwright.core.objects import KubeObject, dig, labels_of
 from railwright.facts.cluster import MANAGED_BY, OPERATOR_NAMESPACES
 from railwright.facts.packages import PACKAGES
 
 _CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
 """MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
-_NETWORKS = "k8s.v1.cni.cncf.io/"
 _DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The object again, as text, with all that is cut out of it."""
@@ -57,7 +57,7 @@ def _pod_matters(pod: KubeObject) -> bool:
     """Keep pods of the operators, and pods that use a device or an additional network, whole."""
     if dig(pod, "metadata", "namespace") in OPERATOR_NAMESPACES:
         return True
-    if any(key.startswith(_NETWORKS) for key in dig(pod, "metadata", "annotations", default={})):
+    if any(key.startswith(PREFIX) for key in dig(pod, "metadata", "annotations", default={})):
         return True
     return any(
         _DEVICES.match(resource)

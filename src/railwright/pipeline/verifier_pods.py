@@ -5,7 +5,6 @@ Everything is written through apply's writer under the run's id, so the ledger k
 SIGKILL the next run, or clean, removes it.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -18,10 +17,12 @@ from railwright.apply.writer import Writer
 from railwright.changes.model import Action, Change
 from railwright.core import kinds
 from railwright.core.errors import ClusterError, NotFound, RailwrightError, Refused
-from railwright.core.ids import NetDevice, NodeName, PciAddress, RailName, StageName
+from railwright.core.ids import NodeName, PciAddress, RailName, StageName
+from railwright.core.multus import NETWORK_STATUS
 from railwright.core.objects import KubeObject, Ref, annotations_of, dig, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
+from railwright.facts.sources.network_status import parse_network_status
 from railwright.manifests.verifiers import CONTAINER, Run, Verifier, access_of, pod_of
 from railwright.plan.model import Rail
 from railwright.ports.cluster import Selection
@@ -35,7 +36,6 @@ STAGE_PREFIX = "verify-run-"
 READY_LIMIT_S, REMOVAL_LIMIT_S = 300.0, 120.0
 _EXPECTED_READY_S = 40.0
 _ASK_LIMIT_S = 30.0
-NETWORK_STATUS = "k8s.v1.cni.cncf.io/network-status"
 
 
 @dataclass
@@ -223,23 +223,19 @@ def held_rails(
     Returns:
         The rails, and the networks that the status does not name.
     """
-    try:
-        status = json.loads(annotations_of(pod).get(NETWORK_STATUS, "[]"))
-    except ValueError:
-        status = []
-    by_network = {str(item.get("name", "")).rpartition("/")[2]: item for item in status if isinstance(item, dict)}
+    joined = parse_network_status(annotations_of(pod).get(NETWORK_STATUS, ""))
+    by_network = {item.name.rpartition("/")[2]: item for item in joined}
     found, missing = [], []
     for rail in rails:
         item = by_network.get(rail.network)
-        if item is None or not item.get("interface"):
+        if item is None or not item.interface:
             missing.append(rail.network)
             continue
-        addresses = [str(address) for address in item.get("ips") or ()]
         found.append(
             HeldRail(
                 rail.name,
-                NetDevice(str(item["interface"])),
-                address=addresses[0] if addresses else "",
+                item.interface,
+                address=next(iter(item.addresses), ""),
                 gpu=gpus.get((node, rail.name), PciAddress("")),
             )
         )

@@ -6,12 +6,13 @@ kube-apiserver 1.36.3, 2026-11.
 """
 
 from railwright.core import kinds
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, annotations_of, dig, labels_of
 from railwright.plan.model import Allocatable, NadPresent, NodeLabel, PodsReady, PoolUpdated
 from railwright.readiness.answers import failed, progressing, ready, unknown
 from railwright.readiness.kinds.machineconfig import pool_state
 from railwright.readiness.model import Companions, Judgement, Readiness
-from railwright.readiness.nads import RESOURCE_ANNOTATION, cni_type, read_config
+from railwright.readiness.nads import cni_type, read_config
 from railwright.readiness.pods import is_container_ready, is_pod_ready, pods_of, trouble_of
 
 
@@ -80,7 +81,7 @@ def judge_network_there(expectation: NadPresent, companions: Companions) -> Judg
         return failed(problem)
     if cni_type(config) != expectation.type:
         return failed(f"{what} is of type {cni_type(config)}, {expectation.type} is wanted")
-    seen = annotations_of(nad).get(RESOURCE_ANNOTATION, "")
+    seen = annotations_of(nad).get(RESOURCE_NAME, "")
     if expectation.resource and seen != expectation.resource:
         return failed(f"{what} names resource {seen or 'none'}, {expectation.resource} is wanted")
     return ready(f"{what} is there")

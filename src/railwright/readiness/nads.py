@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, annotations_of, dig, kind_of, ref_of
 from railwright.readiness.answers import failed, progressing, ready
 from railwright.readiness.model import Judgement
 
-RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
 _CNI_TYPE: Mapping[str, str] = {
     "MacvlanNetwork": "macvlan",
     "IPoIBNetwork": "ipoib",
@@ -44,7 +44,7 @@ def judge_nad(nad: KubeObject, network: KubeObject) -> Judgement:
     if master and config.get("master") != master:
         return progressing(f"{ref_of(nad)} has master {config.get('master')}, {master} is wanted")
     resource = dig(network, "spec", "resourceName")
-    seen = annotations_of(nad).get(RESOURCE_ANNOTATION, "")
+    seen = annotations_of(nad).get(RESOURCE_NAME, "")
     if wanted_type == "host-device" and resource and seen != f"{_HOST_DEVICE_PREFIX}{resource}":
         return progressing(f"{ref_of(nad)} names resource {seen or 'none'}, {_HOST_DEVICE_PREFIX}{resource} is wanted")
     if resource and not seen.endswith(f"/{resource}"):

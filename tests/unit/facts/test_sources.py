@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from railwright.facts.node_record import OPTIONAL_SECTIONS, SECTIONS, parse_node_record
 from railwright.facts.record import split_record
+from railwright.facts.sources.network_status import parse_network_status
 from railwright.facts.sources.routes import default_routes, parse_routes, routes_to
 from railwright.facts.sources.storage import parse_storage
 
@@ -101,3 +102,21 @@ FIELDS = st.sampled_from(
 @given(st.sampled_from((*SECTIONS, *OPTIONAL_SECTIONS)), st.lists(FIELDS, max_size=11), st.sampled_from(["\t", " "]))
 def test_lines_that_nearly_fit_make_no_parser_raise(section, fields, between):
     parse_node_record(f"=== railwright {section}\n{between.join(fields)}\n=== railwright end\n")
+
+
+JOINED = '{"name": "training/rail0", "interface": "net1", "ips": ["192.168.0.1", "fd00::1"], "dns": {}}'
+OWN = '{"name": "default", "interface": "eth0", "ips": ["10.244.1.3"], "default": true, "dns": {}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        (f"[{OWN}, {JOINED}]", [("default", "eth0", 1, True), ("training/rail0", "net1", 2, False)]),
+        ('[{"name": "training/ib0", "interface": "net1", "dns": {}}]', [("training/ib0", "net1", 0, False)]),
+        ('[{"ips": null}, 7, "x"]', [("", "", 0, False)]),
+        *((text, []) for text in ("", "[]", "{}", "null", "7", '"x"', "[{", "not json")),
+    ],
+)
+def test_networks_that_a_pod_joined_are_read_from_what_multus_wrote(text, joined):
+    found = parse_network_status(text)
+    assert [(item.name, item.interface, len(item.addresses), item.is_default) for item in found] == joined

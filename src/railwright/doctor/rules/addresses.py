@@ -22,8 +22,9 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import objects
-from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of, statuses_of
+from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of
 from railwright.doctor.seen import Seen
+from railwright.facts.sources.network_status import parse_network_status
 
 ADDRESSES_COLLIDE = RuleInfo(
     name=RuleId("rail-addresses-collide"),
@@ -60,12 +61,12 @@ def _doubled(seen: Seen) -> Iterator[Finding]:
     for pod in seen.cluster.pods:
         if pod.deleted_at or pod.host_network or pod.phase in {"Succeeded", "Failed"}:
             continue
-        for status in statuses_of(pod):
-            if status.get("default"):
+        for network in parse_network_status(pod.network_status):
+            if network.is_default:
                 continue
-            for address in status.get("ips") or ():
-                if not _is_link_local(str(address)):
-                    holders[str(address)].append((f"{pod.namespace}/{pod.name}", str(status.get("name", ""))))
+            for address in network.addresses:
+                if not _is_link_local(address):
+                    holders[address].append((f"{pod.namespace}/{pod.name}", network.name))
     twice = {address: pods for address, pods in holders.items() if len({pod for pod, _ in pods}) > 1}
     if twice:
         address, pods = next(iter(twice.items()))

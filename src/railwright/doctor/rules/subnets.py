@@ -8,6 +8,7 @@ from typing import Any
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.doctor.model import Condition, Evidence, Finding, Layer, Remedy, Rule, RuleInfo, Severity, conclude
 from railwright.doctor.needs import INSIDE, objects
@@ -136,7 +137,7 @@ def _ranges(ipam: Any) -> Iterator[str]:
 def _device(seen: Seen, nad: KubeObject) -> str:
     """What a network hands out: its resource, else its master."""
     annotations = dig(nad, "metadata", "annotations", default={})
-    resource = annotations.get("k8s.v1.cni.cncf.io/resourceName", "") if isinstance(annotations, Mapping) else ""
+    resource = annotations.get(RESOURCE_NAME, "") if isinstance(annotations, Mapping) else ""
     plugins = seen.nad_plugins(nad)
     master = plugins[0].get("master", "") if plugins else ""
     return json.dumps([str(resource), str(master)])

@@ -20,10 +20,11 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import NODES, objects
-from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place, networks_of, statuses_of
+from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place, networks_of
 from railwright.doctor.pods import CONFIG_REASONS, PULL_REASONS, age_s, limit_s, thing, troubled, workload_pods
 from railwright.doctor.seen import Seen
 from railwright.facts.model import EventFacts, LinkLayer, PodFacts
+from railwright.facts.sources.network_status import parse_network_status
 
 MISMATCH = RuleInfo(
     name=RuleId("pod-asks-for-what-does-not-fit"),
@@ -192,7 +193,7 @@ def _held(seen: Seen, pod: PodFacts) -> tuple[str, Severity, str, str] | None:
             waits.message,
         )
     failed = [event for event in _events(seen, pod) if event.reason in _SANDBOX]
-    if failed and not statuses_of(pod):
+    if failed and not parse_network_status(pod.network_status):
         return _sandbox(failed[-1].message), Severity.ERROR, failed[-1].reason, failed[-1].message
     age = age_s(pod, seen.now)
     if age is not None and age > limit_s(pod) and not any(item.state == "running" for item in pod.containers):

@@ -12,6 +12,7 @@ from railwright.core.kinds import (
     SRIOV_IB_NETWORK,
     SRIOV_NETWORK,
 )
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import Kind
 from railwright.manifests.assemble import a_manifest, an_object, json_string, node_terms, without_empty
 from railwright.manifests.model import Manifest
@@ -20,7 +21,6 @@ from railwright.plan.model import IpPoolShare, NetworkShare
 CNI_VERSION = "0.3.1"
 """As in the operator's own NADs. Source: Mellanox/network-operator b06827e0, manifests/state-macvlan-network."""
 
-RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
 _RESOURCE_PREFIX = {"sriov": "openshift.io", "ib-sriov": "openshift.io", "host-device": "nvidia.com"}
 
 
@@ -153,7 +153,7 @@ def _resource_annotation(share: NetworkShare) -> dict[str, str]:
     cni = share.settings.get("cni")
     plugins = cni.get("plugins", [cni]) if isinstance(cni, Mapping) else [{"type": "ib-sriov"}]
     prefix = _RESOURCE_PREFIX.get(str(plugins[0].get("type", "")), "rdma")
-    return {RESOURCE_ANNOTATION: share.resource if "/" in share.resource else f"{prefix}/{share.resource}"}
+    return {RESOURCE_NAME: share.resource if "/" in share.resource else f"{prefix}/{share.resource}"}
 
 
 def _json_or_none(value: Any) -> str | None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from railwright.core.ids import FabricName
 from railwright.core.kinds import JOB, POD
+from railwright.core.multus import NETWORKS
 from railwright.core.objects import KubeObject
 from railwright.manifests.assemble import an_object, plain, without_empty
 
-NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 WORKLOAD_LABEL = "railwright.dev/workload"
 JOB_PODS = 2
 
@@ -81,7 +81,7 @@ def _labels(request: PodRequest) -> dict[str, str]:
 
 
 def _annotations(request: PodRequest) -> dict[str, str]:
-    return {NETWORKS_ANNOTATION: ",".join(request.networks)}
+    return {NETWORKS: ",".join(request.networks)}
 
 
 def _pod_spec(request: PodRequest) -> dict[str, Any]:

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 from railwright.core.errors import ObjectRefused
 from railwright.core.ids import NetDevice
+from railwright.core.multus import NETWORK_STATUS
 from railwright.core.objects import KubeObject, annotations_of, dig
 from railwright.dataplane.wire import read_request, reply_text
 from railwright.ports.cluster import ExecResult
 from railwright.simulator.datapath.switchboard import Switchboard
-
-_STATUS = "k8s.v1.cni.cncf.io/network-status"
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Execution:
 def _rails(pod: KubeObject) -> dict[str, int]:
     """Give the rail that each interface of a pod is on: networks of rails end in their number."""
     found = {}
-    for item in json.loads(annotations_of(pod).get(_STATUS, "[]")):
+    for item in json.loads(annotations_of(pod).get(NETWORK_STATUS, "[]")):
         name = str(item.get("name", ""))
         digits = name[len(name.rstrip("0123456789")) :]
         if digits and "interface" in item:

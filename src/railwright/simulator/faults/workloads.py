@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from railwright.core.multus import NETWORK_STATUS, NETWORKS, RESOURCE_NAME
 from railwright.core.objects import KubeObject
 from railwright.simulator.faults.mistakes import Act, done_by
 from railwright.simulator.worlds.objects import namespace, thing
@@ -15,7 +16,7 @@ _SHARED = "rdma/team_a_storage"
 def network(name: str, plugin: Mapping[str, Any], resource: str = "", place: str = _TRAIN) -> KubeObject:
     """Spell a NAD that somebody wrote by hand."""
     config = json.dumps({"cniVersion": "0.3.1", "name": name, **plugin})
-    marks = {"annotations": {"k8s.v1.cni.cncf.io/resourceName": resource}} if resource else {}
+    marks = {"annotations": {RESOURCE_NAME: resource}} if resource else {}
     body = {"config": config}
     return thing("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, place, spec=body, **marks)
 
@@ -29,10 +30,10 @@ def pod(name: str, node: str, requests: Mapping[str, int], **parts: Any) -> Kube
     """
     annotations = {}
     if parts.get("networks"):
-        annotations["k8s.v1.cni.cncf.io/networks"] = parts["networks"]
+        annotations[NETWORKS] = parts["networks"]
     if parts.get("addresses"):
         said = [{"name": item, "interface": "net1", "ips": [ip]} for item, ip in parts["addresses"].items()]
-        annotations["k8s.v1.cni.cncf.io/network-status"] = json.dumps(said)
+        annotations[NETWORK_STATUS] = json.dumps(said)
     container: dict[str, Any] = {
         "name": "main",
         "image": "quay.io/train/job:1",

@@ -11,11 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from railwright.core.kinds import NETWORK_ATTACHMENT_DEFINITION, NODE, POD
+from railwright.core.multus import NETWORK_STATUS, NETWORKS
 from railwright.core.objects import annotations_of, dig
 from railwright.standins.model import Objects, Write
 from railwright.standins.view import find, is_leaving, is_pod_ready, merge, name_of, node_of, of_kind, set_status
-
-NETWORKS, STATUS = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/network-status"
 
 
 def react(world: Objects, now: datetime) -> tuple[Write, ...]:
@@ -25,14 +24,16 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     nodes = sorted(name_of(node) for node in of_kind(world, NODE))
     for pod in of_kind(world, POD):
         wanted = annotations_of(pod).get(NETWORKS, "")
-        if not wanted or STATUS in annotations_of(pod) or not is_pod_ready(pod) or is_leaving(pod):
+        if not wanted or NETWORK_STATUS in annotations_of(pod) or not is_pod_ready(pod) or is_leaving(pod):
             continue
         namespace = str(pod["metadata"]["namespace"])
         networks = [name.strip().rpartition("/")[2] for name in wanted.split(",")]
         if any(find(world, NETWORK_ATTACHMENT_DEFINITION, name, namespace) is None for name in networks):
             continue
         number = nodes.index(node_of(pod)) + 1 if node_of(pod) in nodes else 0
-        writes += merge(pod, {"metadata": {"annotations": {STATUS: json.dumps(_status(namespace, networks, number))}}})
+        writes += merge(
+            pod, {"metadata": {"annotations": {NETWORK_STATUS: json.dumps(_status(namespace, networks, number))}}}
+        )
         if not dig(pod, "status", "podIP"):
             writes += set_status(pod, {"podIP": f"10.128.{number}.10"})
     return tuple(writes)

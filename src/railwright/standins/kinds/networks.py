@@ -18,6 +18,7 @@ from railwright.core.kinds import (
     SRIOV_IB_NETWORK,
     SRIOV_NETWORK,
 )
+from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, dig
 from railwright.standins.model import Objects, Write
 from railwright.standins.operators import NETWORK, SRIOV, is_running, running_namespace
@@ -34,7 +35,6 @@ from railwright.standins.view import (
     short_hash,
 )
 
-RESOURCE_ANNOTATION = "k8s.v1.cni.cncf.io/resourceName"
 REVISION = "nvidia.network-operator.revision"
 LAST_NAMESPACE = "operator.sriovnetwork.openshift.io/last-network-namespace"
 FINALIZER = "netattdef.finalizers.sriovnetwork.openshift.io"
@@ -66,7 +66,7 @@ def _nvidia(world: Objects, network: KubeObject, state: str, link: str) -> tuple
         return set_status(network, failed)
     annotations = {REVISION: short_hash(spec)}
     if is_host_device:
-        annotations[RESOURCE_ANNOTATION] = f"nvidia.com/{str(spec.get('resourceName', '')).removeprefix('nvidia.com/')}"
+        annotations[RESOURCE_NAME] = f"nvidia.com/{str(spec.get('resourceName', '')).removeprefix('nvidia.com/')}"
     body = {
         "apiVersion": NETWORK_ATTACHMENT_DEFINITION.api_version,
         "kind": "NetworkAttachmentDefinition",
@@ -164,7 +164,7 @@ def _sriov(world: Objects, network: KubeObject) -> tuple[Write, ...]:
         "metadata": {
             "name": name,
             "namespace": target,
-            "annotations": {RESOURCE_ANNOTATION: f"openshift.io/{spec.get('resourceName', '')}"},
+            "annotations": {RESOURCE_NAME: f"openshift.io/{spec.get('resourceName', '')}"},
         },
         "spec": {"config": config},
     }
