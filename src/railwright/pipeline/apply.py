@@ -62,6 +62,8 @@ class _Job:
     notes: list[str] = field(default_factory=list)
     has_changed: bool = False
     """Something was written or removed in this apply."""
+    has_measured: bool = False
+    """Verify was run in this apply and could try something: what it found is kept; an earlier result stands as it is."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -92,41 +94,61 @@ async def apply_fabrics(
         ClusterError: the cluster does not answer, or refuses us.
     """
     prepared = await prepare(world, intents, catalog, progress)
-    plan = prepared.plan
-    if plan.is_refused:
-        raise refused(plan.refusals, plan.nodes)
-    if until is not None and until not in {stage.name for stage in plan.stages}:
-        raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(s.name for s in plan.stages))
+    _check(prepared.plan, until)
     store = LedgerStore(world.cluster, world.clock)
     job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, prove, store)
-    interrupted = False
+    try:
+        interrupted = await _until_interrupted(job, prepared, until)
+    finally:
+        # A cluster that does not answer now must not hide why we stopped; the lease runs out by itself.
+        with suppress(ClusterError):
+            await store.close()
+    return replace(_record(job, prepared), until=until, interrupted=interrupted)
+
+
+def _record(job: _Job, prepared: Prepared) -> ApplyRecord:
+    """Say how it went, by the plan that it began with."""
+    return ApplyRecord(
+        cluster=job.world.cluster.name,
+        simulated=job.world.cluster.simulated,
+        fabrics=tuple(fabric.name for fabric in prepared.plan.fabrics),
+        stages=tuple(job.records),
+        dry_run=job.dry_run,
+        refusals=job.refusals,
+        refused_nodes=tuple(job.refused_nodes.values()),
+        warnings=prepared.plan.warnings,
+        notes=(*prepared.problems, *job.notes),
+        findings=job.findings,
+    )
+
+
+def _check(plan: Plan, until: StageName | None) -> None:
+    """
+    See that a plan may be carried out, as far as is asked.
+
+    Raises:
+        Refused: the plan is refused.
+        UsageError: `until` names no stage.
+    """
+    if plan.is_refused:
+        raise refused(plan.refusals, plan.nodes)
+    names = [stage.name for stage in plan.stages]
+    if until is not None and until not in names:
+        raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(names))
+
+
+async def _until_interrupted(job: _Job, prepared: Prepared, until: StageName | None) -> bool:
+    """Carry the plan out; say whether the person stopped it, whose wish ends here."""
     try:
         await _carry_out(job, prepared, until)
     except (asyncio.CancelledError, StageInterrupted) as error:
-        interrupted = True
         if isinstance(error, StageInterrupted):
             job.records.append(error.record)
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()
-    finally:
-        # A cluster that does not answer now must not hide why we stopped; the lease runs out by itself.
-        with suppress(ClusterError):
-            await store.close()
-    return ApplyRecord(
-        cluster=world.cluster.name,
-        simulated=world.cluster.simulated,
-        fabrics=tuple(fabric.name for fabric in plan.fabrics),
-        stages=tuple(job.records),
-        dry_run=dry_run,
-        until=until,
-        refusals=job.refusals,
-        refused_nodes=tuple(job.refused_nodes.values()),
-        warnings=plan.warnings,
-        notes=(*prepared.problems, *job.notes),
-        interrupted=interrupted,
-        findings=job.findings,
-    )
+        return True
+    return False
 
 
 async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> None:
@@ -179,14 +201,9 @@ async def _note(job: _Job, run: Run, record: StageRecord, plan: Plan) -> None:
     """Keep how a run ended: in the record, for who watches, and in the ledger."""
     job.records.append(record)
     job.progress.emit(StageEnded(run.stage, run.batch_name, record.verdict, record.reason, record.elapsed_s))
-    if not job.dry_run and (run.stage != VERIFIED or _was_proven(record)):
+    if not job.dry_run and (run.stage != VERIFIED or job.has_measured):
         note = StageNote(run.stage, record.verdict, record.reason, record.ended_at)
         await job.store.note_stage(tuple(fabric.name for fabric in plan.fabrics), note)
-
-
-def _was_proven(record: StageRecord) -> bool:
-    """Whether verify was run, and not only shown as it stood or left out."""
-    return record.verdict is not Verdict.SKIP and record.started_at != record.ended_at
 
 
 async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
@@ -272,7 +289,9 @@ async def _prove(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
     )
     # Labels of the last batch are newer than the facts of its turn.
     seen = await prepare(job.world, job.intents, job.catalog, job.progress)
-    return await prove(job.world, seen, names, job.catalog, job.progress, job.store)
+    record = await prove(job.world, seen, names, job.catalog, job.progress, job.store)
+    job.has_measured = record.verdict is not Verdict.SKIP
+    return record
 
 
 def _ask(job: _Job, run: Run, changes: StageChanges, prepared: Prepared) -> None:

@@ -6,11 +6,14 @@ from unit.apply.stage_builders import speaking_judges
 from unit.pipeline import fake_plans
 from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_world, an_intent, manifests_for, planned
 
+from railwright.apply.ledger import LedgerStore
+from railwright.apply.model import StageRecord
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, Refused, UsageError
 from railwright.core.ids import StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
+from railwright.pipeline import apply as apply_module
 from railwright.pipeline.apply import apply_fabrics
 from railwright.plan.model import HARDWARE_LABELLED, NETWORKS_ATTACHED, NIC_DRIVER_READY, OPERATORS_INSTALLED, VERIFIED
 from railwright.ports.progress import StageEnded, StageStarted
@@ -264,6 +267,27 @@ async def test_killed_after_any_write_and_run_again_everything_is_the_same(monke
         world.cluster.after_write = lambda _verb, _ref: None
         record = await run(world)
         assert (record.exit_code, without_ledger(world.cluster)) == (0, expected), f"killed after write {number}"
+
+
+@pytest.mark.parametrize(("verdict", "kept"), [(Verdict.PASS, True), (Verdict.FAIL, True), (Verdict.SKIP, False)])
+async def test_what_was_measured_is_kept_however_short_it_took(monkeypatch, verdict, kept):
+    """On a clock that does not move meanwhile its stamps are equal, and tell nothing."""
+    planned(monkeypatch)
+    now = "2026-11-30T07:00:00Z"
+
+    async def measure(*_: object) -> StageRecord:
+        return StageRecord(VERIFIED, "", verdict, "as measured", "", now, now, 0.0, 0.0)
+
+    monkeypatch.setattr(apply_module, "prove", measure)
+    world = a_world()
+    await run(world, prove=True)
+    ledger = await LedgerStore(world.cluster, world.clock).load()
+    noted = [note.reason for note in ledger.fabrics[EAST].stages if note.stage == VERIFIED]
+    assert noted == (["as measured"] if kept else [])
+    again = await run(world, prove=True)
+    assert again.stages[-1].reason.startswith("as of 2026-11-30T07:00:00Z") is kept
+    later = await LedgerStore(world.cluster, world.clock).load()
+    assert [note.reason for note in later.fabrics[EAST].stages if note.stage == VERIFIED] == noted
 
 
 def without_ledger(cluster: FakeCluster):
