@@ -102,8 +102,6 @@ class NixlOutput:
 
     backend: str = ""
     transfers: tuple[NixlTransfer, ...] = ()
-    checksums_equal: bool | None = None
-    """None when it was not said."""
     refusals: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     problem: str = ""

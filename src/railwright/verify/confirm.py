@@ -6,6 +6,7 @@ What fails twice is confirmed. What is slow is held against a healthy pair measu
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict
@@ -93,25 +94,52 @@ async def _still_slow(
     """
     Measure slow cells alone, and a healthy one of the same kind alone.
 
-    When none of those that were measured again is slow any more, the kind is cleared: all at once it was a crowd.
+    A cell is cleared by a measurement only: by its own, or, when it was not measured again, by those of all others of
+    its kind, none of which is slow any more. All at once it was a crowd then.
+
+    Returns:
+        Why it is slow, and whether that was measured twice, by the id of each cell that stays slow.
     """
     kinds: dict[Kind, list[Measured]] = {}
     for cell in slow:
         kinds.setdefault(kind_of(known[cell]), []).append(known[cell])
     kept: dict[str, tuple[str, bool]] = {}
     for kind, group in kinds.items():
-        healthy = _healthiest(known.values(), kind, {item.task.id for item in group})
-        if healthy is None:
+        answers = await _slow_again(bench, known.values(), kind, group, share)
+        if set(answers.values()) == {Again.WELL}:
             continue
-        usual = await _alone(bench, healthy)
-        confirmed = set()
-        for item in _first_of_each_way(group)[:MOST_SLOW_AGAIN]:
-            rate = await _alone(bench, item)
-            if usual is not None and rate is not None and rate < share * usual:
-                confirmed.add(item.task.id)
-        if confirmed:
-            kept |= {item.task.id: (slow[item.task.id], item.task.id in confirmed) for item in group}
+        for item in group:
+            answer, cell = answers.get(item.task.id), item.task.id
+            if answer is Again.NO_ANSWER:
+                kept[cell] = (f"{slow[cell]} (run again on its own: no answer)", False)
+            elif answer is not Again.WELL or Again.SLOW in answers.values():
+                kept[cell] = (slow[cell], answer is Again.SLOW)
     return kept
+
+
+class Again(Enum):
+    """What measuring a slow cell once more, alone, said."""
+
+    SLOW = auto()
+    WELL = auto()
+    NO_ANSWER = auto()
+    """It, or the healthy one that it is held against, could not be measured again: it stays as it was measured."""
+
+
+async def _slow_again(
+    bench: Bench, known: Iterable[Measured], kind: Kind, group: list[Measured], share: float
+) -> dict[str, Again]:
+    """Run the first few of a kind alone, beside a healthy one."""
+    first = _first_of_each_way(group)[:MOST_SLOW_AGAIN]
+    healthy = _healthiest(known, kind, {item.task.id for item in group})
+    usual = await _alone(bench, healthy) if healthy is not None else None
+    if usual is None:
+        return dict.fromkeys((item.task.id for item in first), Again.NO_ANSWER)
+    answers = {}
+    for item in first:
+        rate = await _alone(bench, item)
+        answers[item.task.id] = Again.NO_ANSWER if rate is None else Again.SLOW if rate < share * usual else Again.WELL
+    return answers
 
 
 async def _alone(bench: Bench, item: Measured) -> float | None:

@@ -32,12 +32,16 @@ class Floor:
     A floor, or why there is none.
 
     Attributes:
-        minimum_gbps: payload, 10**9 bit/s, average; the tolerance is in it.
+        minimum_gbps: payload, 10**9 bit/s, average; the tolerance is in it. None where there is no floor, or where it
+            is not known.
         why: what it is made of, or why there is none.
+        unknown: what of the hardware is not known. Without a minimum nothing can be said then; with one it is the
+            highest that the floor can be, so that less than it is no failure yet.
     """
 
     minimum_gbps: float | None
     why: str
+    unknown: str = ""
 
 
 def pcie_payload_gbps(speed_gts: float | None, lanes: int | None) -> float | None:
@@ -72,17 +76,19 @@ def floor(
         (value, f"{what} of {seat.rail} on {seat.node}")
         for seat in (source, target)
         for value, what in ((seat.rate_gbps, "port rate"), (seat.pcie_gbps, "PCIe link"))
-        if value
     ]
+    unknown = next((f"the {what} is not known" for value, what in limits if not value), "")
     if not (source.rate_gbps and target.rate_gbps):
-        return Floor(None, "the port's rate is not known")
+        return Floor(None, unknown, unknown)
     share, _ = min(catalog.floor_share(seat.nic_id, seat.gpu_id, memory.value) for seat in (source, target))
-    slowest, what = min(limits)
-    return Floor(round(slowest * share, 2), f"{share:.0%} of {slowest:g} Gb/s ({what})")
+    slowest, what = min((value, what) for value, what in limits if value)
+    return Floor(round(slowest * share, 2), f"{share:.0%} of {slowest:g} Gb/s ({what})", unknown)
 
 
 def judge_bandwidth(average_gbps: float, limit: Floor) -> Verdict:
-    """Compare an average with its floor; SKIP where there is none."""
+    """Compare an average with its floor; SKIP where there is none, UNKNOWN where it can't be told."""
     if limit.minimum_gbps is None:
-        return Verdict.SKIP
-    return Verdict.PASS if average_gbps >= limit.minimum_gbps else Verdict.FAIL
+        return Verdict.UNKNOWN if limit.unknown else Verdict.SKIP
+    if average_gbps >= limit.minimum_gbps:
+        return Verdict.PASS
+    return Verdict.UNKNOWN if limit.unknown else Verdict.FAIL

@@ -88,7 +88,8 @@ def _floor(task: Task, reading: Reading, layout: Layout, catalog: Catalog) -> Fl
     source = layout.seat(task.way.source, task.way.source_rail)
     target = layout.seat(task.way.target, task.way.target_rail)
     if source is None or target is None:
-        return Floor(None, "nothing is known of the ports")
+        unknown = "nothing is known of the ports"
+        return Floor(None, unknown, unknown)
     return floor(source, target, task.step.direction, reading.at_bytes, reading.qps, catalog, task.step.memory)
 
 
@@ -103,11 +104,17 @@ def _fast(item: Measured, limit: Floor, *, has_reference: bool) -> tuple[Verdict
     answer = judge_bandwidth(reading.average_gbps, limit)
     if answer is Verdict.SKIP:
         return answer, limit.why
-    said = f"{reading.average_gbps:.1f} Gb/s on average, and {limit.minimum_gbps:.1f} is the floor: {limit.why}"
-    if answer is Verdict.PASS or reading.is_reference:
-        return answer, "" if answer is Verdict.PASS else said
-    if has_reference:
+    if answer is Verdict.PASS:
+        return answer, ""
+    if has_reference and not reading.is_reference:
         return Verdict.SKIP, "perftest's number is the figure of record"
+    if limit.minimum_gbps is None:
+        return answer, f"whether it is fast is not known: {limit.unknown}"
+    said = f"{reading.average_gbps:.1f} Gb/s on average, and {limit.minimum_gbps:.1f} is the floor: {limit.why}"
+    if limit.unknown:
+        return answer, f"{said}, or less: {limit.unknown}"
+    if reading.is_reference:
+        return answer, said
     return Verdict.UNKNOWN, f"{said}; only our own engine measured it, and perftest is the figure of record"
 
 

@@ -240,6 +240,8 @@ class Seat:
         pcie_gbps: what the NIC's PCIe link carries, 10**9 bit/s; None where it is not known.
         capability: what speaks for and against a direct path, a line each ("dma-buf: open driver 580.95.05").
         obstacles: what makes a direct path impossible or slow ("ACS redirects ...").
+        unread: what could not be read of that: whether there are more obstacles is not known then.
+        pkeys: partition keys of an InfiniBand port; empty where they were not read.
     """
 
     node: NodeName
@@ -256,11 +258,13 @@ class Seat:
     """PCI address of the nearest bridge that GPU and NIC share; "" when there is none."""
     capability: tuple[str, ...] = ()
     obstacles: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     peermem: bool | None = None
     """Whether nvidia_peermem is loaded on the node; None when that is not known."""
     nic_id: str = ""
     gpu_id: str = ""
     """PCI ids, "15b3:1021" and "10de:2335"."""
+    pkeys: tuple[int, ...] = ()
     skip: str = ""
     """Why this seat is not verified ("busy: ..."); "" when it is."""
 

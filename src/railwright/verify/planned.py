@@ -35,7 +35,6 @@ class Options:
     cross_rail: bool = False
     peer_share: float = 0.5
     effort: Effort | None = None
-    confirm: bool = True
 
     @property
     def measured_with(self) -> Effort:

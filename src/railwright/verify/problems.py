@@ -6,7 +6,7 @@ from railwright.dataplane.model import Problem, Reply
 from railwright.verify.model import Way
 
 _NOT_HERE = ("tool-missing", "no-library")
-_NOT_LOOKED_AT = ("broken-request", "unexpected", "not-permitted", "no-gpu")
+_NOT_LOOKED_AT = ("broken-request", "unexpected", "unknown-layout", "not-permitted", "no-gpu")
 _MEASURED = (
     "no-device",
     "port-down",
@@ -44,6 +44,11 @@ def problem_of(replies: tuple[Reply, Reply], way: Way) -> tuple[Verdict, str]:
     where = f"{way.source_rail} of {way.source}" if number == 0 else f"{way.target_rail} of {way.target}"
     seen = "" if problem.code in _OWN else "seen at "
     return _verdict(problem), f"{seen}{where}: {problem.message}{_status(problem)}"
+
+
+def is_not_here(reply: Reply) -> bool:
+    """Whether a half lacks the tool itself: that can't be had in its place, and is not held against what it would show."""
+    return reply.problem is not None and reply.problem.code in _NOT_HERE
 
 
 def blame_of(replies: tuple[Reply, Reply], way: Way) -> tuple[NodeName, RailName] | None:

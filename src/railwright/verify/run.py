@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from railwright.core.ids import NodeName
+from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import ANY_NETDEV, Problem, Reply, Request, Wire
 from railwright.dataplane.wire import probe_of, reply_text
@@ -20,6 +20,7 @@ from railwright.verify.families.table import family
 from railwright.verify.judge import Measured
 from railwright.verify.layout import Layout
 from railwright.verify.model import MemoryKind, Step, Way
+from railwright.verify.partitions import kept_apart
 from railwright.verify.task import Effort, End, Exchange, Outcome, Reading, Task
 
 GRACE_S = 10.0
@@ -51,27 +52,48 @@ class Bench:
             prefix: of its id: "c" for planned cells, "x" for those that narrow a failure.
         """
         self._made += 1
-        cell_id = f"{prefix}{self._made:05d}"
-        wire = Wire(traffic_class=self.layout.traffic_class, path_mtu_bytes=self.layout.path_mtu_bytes)
-        ends = []
-        problem, verdict = "", Verdict.SKIP
-        for node, rail in ((way.source, way.source_rail), (way.target, way.target_rail)):
-            endpoint = self.endpoints.get(node)
-            held = next((item for item in endpoint.rails if item.rail == rail), None) if endpoint else None
-            seat = self.layout.seat(node, rail)
+        ends = tuple(self._end(node, rail) for node, rail in _places(way))
+        task = Task(
+            id=f"{prefix}{self._made:05d}",
+            step=step,
+            way=way,
+            source=ends[0],
+            target=ends[1],
+            port=_FIRST_PORT + _PORTS_A_TASK * (self._made % (_PORTS // _PORTS_A_TASK)),
+            effort=self.effort,
+            wire=Wire(traffic_class=self.layout.traffic_class, path_mtu_bytes=self.layout.path_mtu_bytes),
+        )
+        why_not = self._why_not(step, way)
+        return task if why_not is None else Measured(task, Reading(*why_not))
+
+    def _held(self, node: NodeName, rail: RailName) -> HeldRail | None:
+        endpoint = self.endpoints.get(node)
+        return next((item for item in endpoint.rails if item.rail == rail), None) if endpoint else None
+
+    def _end(self, node: NodeName, rail: RailName) -> End:
+        endpoint = self.endpoints.get(node)
+        return End(self._held(node, rail) or HeldRail(rail, ANY_NETDEV), endpoint.meeting_address if endpoint else "")
+
+    def _why_not(self, step: Step, way: Way) -> tuple[Verdict, str] | None:
+        """Say why a cell can't be run: SKIP for what does not apply, before UNKNOWN for what is missing."""
+        seats = [self.layout.seat(node, rail) for node, rail in _places(way)]
+        for (node, rail), seat in zip(_places(way), seats, strict=True):
             if seat is None:
-                problem = problem or f"{node} has no {rail}"
-            elif seat.skip:
-                problem = problem or seat.skip
-            elif endpoint is None or held is None:
-                verdict = Verdict.UNKNOWN if not problem else verdict
-                problem = problem or f"{node}: {self.absent.get(node, f'nothing that runs there holds {rail}')}"
-            elif step.memory is MemoryKind.GPU and not held.gpu:
-                problem = problem or f"no GPU goes with {rail} of {node}"
-            ends.append(End(held or HeldRail(rail, ANY_NETDEV), endpoint.meeting_address if endpoint else ""))
-        port = _FIRST_PORT + _PORTS_A_TASK * (self._made % (_PORTS // _PORTS_A_TASK))
-        task = Task(cell_id, step, way, ends[0], ends[1], port, self.effort, wire)
-        return Measured(task, Reading(verdict, problem)) if problem else task
+                return Verdict.SKIP, f"{node} has no {rail}"
+            if seat.skip:
+                return Verdict.SKIP, seat.skip
+        source, target = seats
+        apart = kept_apart(source, target, self.layout.partition) if source and target else ""
+        if apart:
+            return Verdict.SKIP, apart
+        for node, rail in _places(way):
+            held = self._held(node, rail)
+            if held is None:
+                why = self.absent.get(node, f"nothing that runs there holds {rail}")
+                return Verdict.UNKNOWN, f"{node}: {why}"
+            if step.memory is MemoryKind.GPU and not held.gpu:
+                return Verdict.SKIP, f"no GPU goes with {rail} of {node}"
+        return None
 
     async def run(self, tasks: Iterable[Task]) -> list[Measured]:
         """
@@ -150,7 +172,8 @@ class Bench:
                 source, target = halves.get("source", missing), halves.get("target", missing)
                 outcome = Outcome(exchange, source, target, self._names(task, exchange))
                 done.append(outcome)
-            if exchange.name == "run" and any(_not_here(reply) for reply in outcome.replies):
+            if exchange.name == "run" and any(reply.problem is not None for reply in outcome.replies):
+                # Controls show that a success could have been a refusal: without the success they show nothing.
                 return
 
     async def _halves(self, task: Task, exchange: Exchange, halves: dict[str, Reply]) -> None:
@@ -188,9 +211,8 @@ class Bench:
         return Measured(task, reading, tuple(names))
 
 
-def _not_here(reply: Reply) -> bool:
-    """Whether the tool is missing: what follows it needs the same one."""
-    return reply.problem is not None and reply.problem.code in {"tool-missing", "no-library"}
+def _places(way: Way) -> tuple[tuple[NodeName, RailName], tuple[NodeName, RailName]]:
+    return (way.source, way.source_rail), (way.target, way.target_rail)
 
 
 def _never_came_back(request: Request, limit_s: float) -> Reply:

@@ -68,8 +68,7 @@ async def verify(
         await _places(run)
         for number in range(len(planned.schedule.rounds)):
             await _round(run, number)
-        if planned.options.confirm:
-            await _confirm(run)
+        await _confirm(run)
     except asyncio.CancelledError:
         run.interrupted = True
         _name_missing(run)

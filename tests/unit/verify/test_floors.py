@@ -36,9 +36,19 @@ def test_where_messages_are_the_limit_or_both_directions_run_there_is_no_floor(o
     assert minimum(seat("a"), seat("b"), **options) is None
 
 
-def test_a_rate_that_is_not_known_gives_no_floor() -> None:
-    limit = floor(seat("a", rate=None), seat("b"), Direction.WRITE, 65536, 4, CATALOG)
-    assert (limit.minimum_gbps, judge_bandwidth(500.0, limit)) == (None, Verdict.SKIP)
+@pytest.mark.parametrize(
+    ("source", "average_gbps", "verdict"),
+    [
+        (seat("a", rate=None), 500.0, Verdict.UNKNOWN),
+        (seat("a", pcie=None), 359.0, Verdict.UNKNOWN),
+        (seat("a", pcie=None), 361.0, Verdict.PASS),
+    ],
+    ids=["port-rate", "pcie-below-the-port", "pcie-and-as-fast-as-the-port"],
+)
+def test_what_is_not_known_of_hardware_is_neither_a_skip_nor_a_failure(source, average_gbps, verdict) -> None:
+    limit = floor(source, seat("b"), Direction.WRITE, 65536, 4, CATALOG)
+    assert judge_bandwidth(average_gbps, limit) is verdict
+    assert limit.unknown.endswith("of rail0 on a is not known")
 
 
 def test_a_machine_with_a_floor_of_its_own_is_held_against_that() -> None:
@@ -65,9 +75,17 @@ def test_a_pcie_link_that_is_not_known_carries_nothing_known() -> None:
 # --- cells -----------------------------------------------------------------------------------------------------------
 
 
-def judged(reading: Reading, *, family: str = "perftest", floors: bool = True, reference: bool = False, slow: str = ""):
-    made = layout(2)
-    made = made.__class__(**{**made.__dict__, "has_floors": floors, "seats": (seat("worker-0"), seat("worker-1"))})
+def judged(
+    reading: Reading,
+    *,
+    family: str = "perftest",
+    floors: bool = True,
+    reference: bool = False,
+    slow: str = "",
+    source: Seat | None = None,
+):
+    seats = (source or seat("worker-0"), seat("worker-1"))
+    made = replace(layout(2), has_floors=floors, seats=seats)
     step = Step(family, Direction.WRITE, MemoryKind.HOST)
     way = Way(NodeName("worker-0"), RailName("rail0"), NodeName("worker-1"), RailName("rail0"))
     task = Bench(made, {}, None, Effort()).task(step, way)  # type: ignore[arg-type]  # no clock is looked at
@@ -85,6 +103,13 @@ def test_the_figure_of_record_is_held_against_the_floor() -> None:
     cell = judged(measured(359.0, is_reference=True))
     assert (cell.verdict, cell.fast, cell.floor_gbps) == (Verdict.FAIL, Verdict.FAIL, 360.0)
     assert "359.0 Gb/s on average, and 360.0 is the floor" in cell.reason
+
+
+def test_on_hardware_a_port_whose_rate_is_not_known_leaves_it_open_whether_it_is_fast() -> None:
+    cell = judged(measured(399.0, is_reference=True), source=seat("worker-0", rate=None))
+    assert (cell.verdict, cell.fast) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert "port rate of rail0 on worker-0 is not known" in cell.reason
+    assert judged(measured(399.0), floors=False, source=seat("worker-0", rate=None)).fast is Verdict.SKIP
 
 
 def test_our_engine_below_the_floor_is_no_failure_of_the_hardware() -> None:
@@ -121,7 +146,7 @@ def ran(number: int, source: str, target: str, gbps: float) -> Measured:
     task = Bench(layout(2), {}, None, Effort()).task(step, way)  # type: ignore[arg-type]  # no clock is looked at
     made = task.task if isinstance(task, Measured) else task
     assert isinstance(made, Task)
-    return Measured(made.__class__(**{**made.__dict__, "id": f"c{number}"}), measured(gbps))
+    return Measured(replace(made, id=f"c{number}"), measured(gbps))
 
 
 def test_a_way_far_below_the_better_half_of_its_kind_is_slow() -> None:
@@ -144,7 +169,7 @@ def test_only_the_families_that_were_asked_for_are_planned() -> None:
 def test_without_gpus_nothing_is_planned_for_their_memory() -> None:
     bare = layout(2)
     seats = tuple(Seat(item.node, item.rail) for item in bare.seats)
-    planned = plan_run(bare.__class__(**{**bare.__dict__, "seats": seats}), Options())
+    planned = plan_run(replace(bare, seats=seats), Options())
     assert {step.memory for step in planned.schedule.steps} == {MemoryKind.HOST}
     assert any(step.family == "nixl" for step in planned.schedule.steps), "the control without RDMA is still run"
 

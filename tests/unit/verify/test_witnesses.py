@@ -14,6 +14,7 @@ from railwright.dataplane.model import (
     Meeting,
     NcclRequest,
     NixlRequest,
+    PerftestRequest,
     Problem,
     RailEnd,
     Reply,
@@ -21,11 +22,15 @@ from railwright.dataplane.model import (
     Used,
 )
 from railwright.facts.measured import PerftestOutput, Registration
+from railwright.ports.endpoint import HeldRail
 from railwright.verify.directness import judge_direct
-from railwright.verify.model import MemoryKind, Says, Seat, Way
+from railwright.verify.families import nixl as nixl_family
+from railwright.verify.families import perftest as perftest_family
+from railwright.verify.model import Direction, MemoryKind, Says, Seat, Step, Way
 from railwright.verify.model import Testimony as Said
-from railwright.verify.task import Exchange, Outcome
-from railwright.verify.witnesses import capability, checksums, counters, emulation, nccl, perftest
+from railwright.verify.problems import problem_of
+from railwright.verify.task import Effort, End, Exchange, Outcome, Task
+from railwright.verify.witnesses import checksums, counters, emulation, nccl, perftest
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "facts"
 WAY = Way(NodeName("a"), RailName("rail0"), NodeName("b"), RailName("rail0"))
@@ -137,6 +142,15 @@ def test_counters_that_cannot_be_used_are_said_so(given, says) -> None:
     assert counters.testify(given, WAY, GPU).says is says
 
 
+def test_without_a_path_mtu_it_is_not_known_how_much_the_counters_may_rise() -> None:
+    found = counted(PAYLOAD, int(PAYLOAD * 1.3))
+    blind = replace(
+        found, source=replace(found.source, used=Used(device=MLX)), target=replace(found.target, used=Used(device=MLX))
+    )
+    said = counters.testify(blind, WAY, GPU)
+    assert (said.says, "path MTU is not known" in said.text) == (Says.UNCLEAR, True)
+
+
 def test_packets_that_were_sent_again_are_loss_and_a_single_one_is_not() -> None:
     def with_lost(number: int) -> Outcome:
         item = counted(PAYLOAD, PAYLOAD)
@@ -222,7 +236,38 @@ def test_lanes_prove_nothing_while_the_device_that_was_meant_is_not_known() -> N
     assert emulation.testify(nixl(text_of("ucx/nic-lane")), WAY, GPU, RdmaDevice("")).says is Says.UNCLEAR
 
 
-# --- perftest, NCCL, capability --------------------------------------------------------------------------------------
+def family_task(memory: MemoryKind = GPU) -> Task:
+    end = End(HeldRail(RailName("rail0"), NetDevice("net1")), "10.0.0.1")
+    return Task("c1", Step("nixl", Direction.READ, memory), WAY, end, end, 20000, Effort())
+
+
+def test_controls_of_a_transfer_that_failed_are_not_heard() -> None:
+    failed = nixl("", problem=Problem("transfer-failed", "a transfer ended as ERR"))
+    refused = nixl(text_of("nixl/refused"), problem=Problem("refused", "UCX refused"))
+    control = replace(refused, exchange=replace(refused.exchange, name="gpu-direct"))
+    reading = nixl_family.read(family_task(), (failed, control))
+    assert reading.ran is Verdict.FAIL
+    assert {item.number for item in reading.testimonies} == {2}
+
+
+# --- what a half lacks, and what it does not know --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("tool-missing", Verdict.SKIP),
+        ("no-library", Verdict.SKIP),
+        ("unknown-layout", Verdict.UNKNOWN),
+        ("no-such-code", Verdict.UNKNOWN),
+        ("transfer-failed", Verdict.FAIL),
+    ],
+)
+def test_a_tool_that_is_not_there_is_left_out_and_one_that_is_not_understood_is_unknown(code, verdict) -> None:
+    assert problem_of((Reply("engine", Problem(code, "why")), Reply("engine")), WAY)[0] is verdict
+
+
+# --- perftest, NCCL --------------------------------------------------------------------------------------
 
 
 def said_by_perftest(registration: Registration, problem: str = "") -> PerftestOutput:
@@ -242,6 +287,26 @@ def said_by_perftest(registration: Registration, problem: str = "") -> PerftestO
 def test_perftest_must_have_gpu_memory_at_both_ends(ends, peermem, says) -> None:
     one, other = map(said_by_perftest, ends)
     assert perftest.testify(one, other, WAY, (), peermem=peermem).says is says
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "says"),
+    [
+        (True, True, "registered by peermem"),
+        (True, None, "may not be loaded"),
+        (None, False, "is not loaded"),
+        (None, None, "may not be loaded"),
+    ],
+)
+def test_a_module_list_that_was_not_read_is_no_module_that_is_not_loaded(one, other, says) -> None:
+    raw = text_of("perftest/gpu-peermem")
+    reply = Reply("perftest", role="connect", raw=raw, exit_code=0)
+    asked = outcome(reply, replace(reply, role="listen"), PerftestRequest(CONNECT, RAIL))
+    seats = tuple(
+        Seat(NodeName(name), RailName("rail0"), peermem=loaded) for name, loaded in (("a", one), ("b", other))
+    )
+    (said,) = perftest_family.read(family_task(), (asked,), seats=(seats[0], seats[1])).testimonies
+    assert says in said.text
 
 
 def test_perftest_that_cannot_be_read_is_unclear() -> None:
@@ -279,14 +344,6 @@ def test_nccl_without_gpu_direct_must_not_say_gdrdma() -> None:
     assert nccl.testify_control(ranks("staged"), WAY).says is Says.AGREES
     assert nccl.testify_control(ranks("gpu-direct"), WAY).says is Says.CONTRADICTS
     assert nccl.testify_control(ranks("cut-short"), WAY).says is Says.UNCLEAR
-
-
-def test_facts_allow_a_way_or_stand_in_it_or_say_nothing() -> None:
-    good = Seat(NodeName("a"), RailName("rail0"), capability=("GPU driver: open 580",))
-    bad = replace(good, obstacles=("ACS sends requests up",))
-    assert capability.testify(WAY, good, good).says is Says.AGREES
-    assert capability.testify(WAY, good, bad).says is Says.UNCLEAR
-    assert capability.testify(WAY, None, None).says is Says.ABSENT
 
 
 # --- all together ----------------------------------------------------------------------------------------------------

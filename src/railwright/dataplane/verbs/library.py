@@ -124,11 +124,13 @@ class Operations:
     """
 
     def __init__(self, library: ctypes.CDLL, context: int) -> None:
-        """Look at the context. Raises HalfFailed "no-library" where it is not laid out as we know it."""
+        """Look at the context. Raises HalfFailed "unknown-layout" where it is not laid out as we know it."""
         head = cast(context, POINTER(structs.Context)).contents
         self.provider = _file_of(library, head.ops.poll_cq)
         if not self.provider or _file_of(library, head.ops.post_send) != self.provider:
-            raise HalfFailed("no-library", "this libibverbs lays out struct ibv_context in a way that we do not know")
+            raise HalfFailed(
+                "unknown-layout", "this libibverbs lays out struct ibv_context in a way that we do not know"
+            )
         self.post_send: Callable[..., int] = _POST(head.ops.post_send)
         self.poll: Callable[..., int] = _POLL(head.ops.poll_cq)
         self.notify: Callable[..., int] = _NOTIFY(head.ops.req_notify_cq)

@@ -30,7 +30,7 @@ _ERROR = re.compile(r"\bUCX\s+ERROR\b|^E\d{4} |\bNIXL ERROR\b|\bTraceback\b|^\w*
 
 def parse_nixl(text: str) -> NixlOutput:
     """Read one side's output; never raises."""
-    backend, transfers, checksums = "", [], []
+    backend, transfers, is_whole = "", [], False
     refusals: list[str] = []
     errors: list[str] = []
     problem = "" if text.strip() else "it printed nothing"
@@ -41,20 +41,19 @@ def parse_nixl(text: str) -> NixlOutput:
             transfers.append(NixlTransfer(match[1], int(match[2]), float(match[3]) * 8, float(match[4])))
         elif (match := _FAILED.fullmatch(line)) is not None:
             errors.append(line)
-        elif (match := _CHECKSUM.fullmatch(line)) is not None:
-            checksums.append(match[1] == "True")
+        elif _CHECKSUM.fullmatch(line) is not None:
+            is_whole = True
         elif _REFUSED in line:
             refusals.append(line)
         elif _ERROR.search(line):
             errors.append(line)
         elif _LOOKS_LIKE_TRANSFER.match(line):
             problem = problem or f"a line that can't be read: {line[:80]!r}"
-    if not problem and transfers and not checksums:
+    if not problem and transfers and not is_whole:
         problem = "it was cut short: no checksum was compared"
     return NixlOutput(
         backend=backend,
         transfers=() if problem else tuple(transfers),
-        checksums_equal=all(checksums) if checksums and not problem else None,
         refusals=tuple(refusals),
         errors=tuple(errors),
         problem=problem,

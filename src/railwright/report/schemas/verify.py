@@ -144,9 +144,11 @@ class SeatShape(Shape):
     switch: str
     capability: list[str]
     obstacles: list[str]
+    unread: list[str]
     peermem: bool | None
     nic_id: str
     gpu_id: str
+    pkeys: list[int]
     skip: str
 
 

@@ -54,9 +54,7 @@ def replies(wiring: Wiring, listening: tuple[str, Request], connecting: tuple[st
     if isinstance(connect, NixlRequest) and connect.withhold:
         return _refused(listener, listen), _refused(connector, connect)
     moved = _samples(connect, truth)
-    answers = [
-        _reply(port, request, truth, moved, wiring) for port, request in ((listener, listen), (connector, connect))
-    ]
+    answers = [_reply(port, request, truth, moved) for port, request in ((listener, listen), (connector, connect))]
     payload = sum(sample.transfers * sample.size_bytes for sample in moved)
     digests = _digests(connect, truth)
     listen_end, connect_end = ("born", "arrived") if reads else ("arrived", "born")
@@ -138,8 +136,7 @@ def _sample(operation: str, size: int, qps: int, duration_s: float, gbps: float)
     return Sample("read" if operation == "read" else "write", size, qps, transfers, duration_s, round(gbps, 3))
 
 
-def _reply(port: SimPort, request: Request, truth: Truth, moved: Sequence[Sample], wiring: Wiring) -> Reply:
-    del wiring
+def _reply(port: SimPort, request: Request, truth: Truth, moved: Sequence[Sample]) -> Reply:
     role = getattr(getattr(request, "meeting", None), "role", "")
     reply = Reply(probe_of(request), role=role, used=_used(port, request), elapsed_s=3.0)
     match request:

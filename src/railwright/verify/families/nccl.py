@@ -36,12 +36,10 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
     """Read what NCCL said of its channels."""
     ran, reason = problem_of(outcomes[0].replies, task.way)
     devices = (outcomes[0].source.used.device, outcomes[0].target.used.device)
-    testimonies = (
-        witness.testify(outcomes[0], task.way, devices),
-        *(witness.testify_control(outcome, task.way) for outcome in outcomes[1:]),
-    )
+    seen = witness.testify(outcomes[0], task.way, devices)
     if ran is not Verdict.PASS:
-        return Reading(ran, reason, testimonies=testimonies, blame=blame_of(outcomes[0].replies, task.way))
+        return Reading(ran, reason, testimonies=(seen,), blame=blame_of(outcomes[0].replies, task.way))
+    testimonies = (seen, *(witness.testify_control(outcome, task.way) for outcome in outcomes[1:]))
     samples = [sample for reply in outcomes[0].replies for sample in reply.samples]
     if not samples:
         return Reading(Verdict.UNKNOWN, f"NCCL timed nothing between {task.way}", testimonies=testimonies)

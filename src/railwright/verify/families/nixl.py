@@ -52,14 +52,14 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
     memory = task.step.memory
     run = outcomes[0]
     ran, reason = problem_of(run.replies, task.way)
+    device = next((reply.used.device for reply in run.replies if reply.role == "connect"), run.source.used.device)
+    seen = emulation.testify(run, task.way, memory, device)
+    if ran is not Verdict.PASS:
+        return Reading(ran, reason, testimonies=(seen,), blame=blame_of(run.replies, task.way))
     controls = tuple(
         emulation.testify_control(outcome.exchange.name, outcome, task.way, memory) for outcome in outcomes[1:]
     )
-    device = next((reply.used.device for reply in run.replies if reply.role == "connect"), run.source.used.device)
-    seen = emulation.testify(run, task.way, memory, device)
     testimonies = (seen, checksums.testify(run.replies, task.way, memory, run.evidence), *controls)
-    if ran is not Verdict.PASS:
-        return Reading(ran, reason, testimonies=(seen, *controls), blame=blame_of(run.replies, task.way))
     samples = [sample for reply in run.replies for sample in reply.samples]
     if not samples:
         return Reading(Verdict.UNKNOWN, "NIXL timed nothing", testimonies=testimonies)

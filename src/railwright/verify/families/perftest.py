@@ -58,8 +58,7 @@ def read(
     row = driver.bandwidth[-1]
     testimonies: tuple[Testimony, ...] = ()
     if task.step.memory is MemoryKind.GPU:
-        loaded = None if None in seats else all(seat.peermem for seat in seats if seat is not None)
-        testimonies = (witness.testify(source, target, task.way, outcome.evidence, peermem=loaded),)
+        testimonies = (witness.testify(source, target, task.way, outcome.evidence, peermem=_peermem(seats)),)
     return Reading(
         Verdict.PASS,
         average_gbps=round(row.average_gbps, 6),
@@ -68,9 +67,17 @@ def read(
         sizes=(SizePoint(row.size_bytes, round(row.average_gbps, 6)),),
         testimonies=testimonies,
         wire=wire_of(outcome),
-        loss=counters.loss(outcome),
+        loss=counters.loss(outcome, int(row.average_gbps * 1e9 / 8 * task.effort.duration_s)),
         is_reference=True,
     )
+
+
+def _peermem(seats: tuple[Seat | None, Seat | None]) -> bool | None:
+    """Whether nvidia_peermem is loaded at both ends; None when that is not known of one, and the other has it."""
+    loaded = [seat.peermem if seat is not None else None for seat in seats]
+    if False in loaded:
+        return False
+    return None if None in loaded else True
 
 
 def _ended_badly(task: Task, outcome: Outcome, outputs: tuple[PerftestOutput, PerftestOutput]) -> str:

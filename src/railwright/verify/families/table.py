@@ -17,7 +17,6 @@ class Family:
 
     name: str
     meaning: str
-    memories: tuple[MemoryKind, ...]
     exchanges: Callable[[Task], tuple[Exchange, ...]]
     read: Callable[[Task, tuple[Outcome, ...], Seats], Reading]
     has_line_rate: bool = True
@@ -29,15 +28,13 @@ def _without_seats(
     return lambda task, outcomes, _: read(task, outcomes)
 
 
-_BOTH = (MemoryKind.HOST, MemoryKind.GPU)
 _engine = _without_seats(engine.read)
 
 FAMILIES = (
-    Family("engine", "our verbs engine: WRITE and READ, every byte checked", _BOTH, engine.bandwidth, _engine),
+    Family("engine", "our verbs engine: WRITE and READ, every byte checked", engine.bandwidth, _engine),
     Family(
         "nixl",
         "NIXL over UCX with emulation forbidden, and its controls",
-        _BOTH,
         nixl.exchanges,
         _without_seats(nixl.read),
         has_line_rate=False,
@@ -45,26 +42,21 @@ FAMILIES = (
     Family(
         "perftest",
         "ib_write_bw and ib_read_bw: the figure of record on hardware",
-        _BOTH,
         perftest.exchanges,
         lambda task, outcomes, seats: perftest.read(task, outcomes, seats=seats),
     ),
-    Family(
-        "latency", "small messages, one in flight, percentiles", _BOTH, engine.latency, _engine, has_line_rate=False
-    ),
+    Family("latency", "small messages, one in flight, percentiles", engine.latency, _engine, has_line_rate=False),
     Family(
         "cm",
         "the engine through the RDMA connection manager",
-        (MemoryKind.HOST,),
         engine.over_rdma_cm,
         _engine,
         has_line_rate=False,
     ),
-    Family("sweep", "bandwidth by message size, 4 KiB to 8 MiB", _BOTH, engine.sweep, _engine),
+    Family("sweep", "bandwidth by message size, 4 KiB to 8 MiB", engine.sweep, _engine),
     Family(
         "nccl",
         "NCCL all-reduce, its log read for GDRDMA",
-        (MemoryKind.GPU,),
         nccl.exchanges,
         _without_seats(nccl.read),
         has_line_rate=False,

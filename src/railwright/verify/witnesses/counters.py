@@ -56,6 +56,10 @@ def testify(outcome: Outcome, way: Way, memory: MemoryKind) -> Testimony:
 
     if not least:
         return say(Says.UNCLEAR, "how much was moved is not known")
+    if most is None:
+        return say(
+            Says.UNCLEAR, "the path MTU is not known, and with it how many packets with headers the payload needs"
+        )
     unknown = next((item for item in (sent, received) if item.rise_bytes is None), None)
     if unknown is not None:
         return say(Says.ABSENT, unknown.why)
@@ -76,8 +80,12 @@ def testify(outcome: Outcome, way: Way, memory: MemoryKind) -> Testimony:
     )
 
 
-def _expected(outcome: Outcome) -> tuple[int, int]:
-    """Give the least and the most that the ports carry: payload, and with headers, checks and what was still in flight."""
+def _expected(outcome: Outcome) -> tuple[int, int | None]:
+    """
+    Give the least and the most that the ports carry: payload, and with headers, checks and what was still in flight.
+
+    The most is None where the path MTU is not known.
+    """
     samples = [sample for reply in outcome.replies for sample in reply.samples]
     timed = sum(sample.transfers * sample.size_bytes for sample in samples)
     checked = sum(digest.covered_bytes for reply in outcome.replies for digest in reply.digests if digest.end == "born")
@@ -87,9 +95,16 @@ def _expected(outcome: Outcome) -> tuple[int, int]:
         if isinstance(request, EngineRequest)
         else 0
     )
-    mtu = min((reply.used.path_mtu_bytes for reply in outcome.replies if reply.used.path_mtu_bytes), default=0)
-    overhead = 1 + _PACKET_OVERHEAD_BYTES / max(mtu, _SMALLEST_MTU_BYTES)
+    mtu_bytes = _path_mtu_bytes(outcome)
+    if mtu_bytes is None:
+        return timed, None
+    overhead = 1 + _PACKET_OVERHEAD_BYTES / mtu_bytes
     return timed, int((timed + 2 * checked + in_flight) * overhead * _SLACK) + _SLACK_BYTES
+
+
+def _path_mtu_bytes(outcome: Outcome) -> int | None:
+    """Give the MTU that the halves' queue pairs were brought up with, the smaller of the two; None when neither says."""
+    return min((reply.used.path_mtu_bytes for reply in outcome.replies if reply.used.path_mtu_bytes), default=None)
 
 
 def _rise(reply: Reply, names: tuple[str, ...]) -> Rise:
@@ -134,13 +149,18 @@ LOSS_SHARE = 0.001
 """More than so many of the packets sent again is loss; a lossless fabric has none."""
 
 
-def loss(outcome: Outcome) -> str:
-    """Say that packets were lost, with the counters that show it; "" when none say so."""
-    payload, _ = _expected(outcome)
-    mtu = min((reply.used.path_mtu_bytes for reply in outcome.replies if reply.used.path_mtu_bytes), default=0)
-    if not payload or not mtu:
+def loss(outcome: Outcome, payload_bytes: int | None = None) -> str:
+    """
+    Say that packets were lost, with the counters that show it; "" when none say so.
+
+    Args:
+        payload_bytes: how much was moved; None for what the halves' own samples say.
+    """
+    payload = _expected(outcome)[0] if payload_bytes is None else payload_bytes
+    if not payload:
         return ""
-    packets = max(1, payload // mtu)
+    # Without an MTU as many packets as there can be: what is too much of them is too much of fewer.
+    packets = max(1, payload // (_path_mtu_bytes(outcome) or _SMALLEST_MTU_BYTES))
     seen = []
     for where, reply in (("source", outcome.source), ("target", outcome.target)):
         before = {(item.source, item.name): item.value for item in reply.before}

@@ -12,6 +12,7 @@ from railwright.facts.measured import NixlOutput, UcxProtocol
 from railwright.facts.sources.nixl import parse_nixl
 from railwright.facts.sources.ucx import parse_ucx_usage
 from railwright.verify.model import MemoryKind, Says, Testimony, Way
+from railwright.verify.problems import is_not_here
 from railwright.verify.task import Outcome
 
 NAME, NUMBER = "emulation-forbidden", 2
@@ -33,8 +34,7 @@ def testify(outcome: Outcome, way: Way, memory: MemoryKind, device: RdmaDevice) 
     if said.refusals:
         return say(Says.CONTRADICTS, "UCX has no zero-copy way for this transfer, and refused it", said.refusals)
     if driver.problem is not None:
-        absent = driver.problem.code in {"tool-missing", "no-library"}
-        return say(Says.ABSENT if absent else Says.UNCLEAR, driver.problem.message, said.errors)
+        return say(Says.ABSENT if is_not_here(driver) else Says.UNCLEAR, driver.problem.message, said.errors)
     usage = parse_ucx_usage(driver.raw + "\n" + driver.raw_errors)
     if usage.problem:
         return say(Says.UNCLEAR, f"UCX's table of used protocols: {usage.problem}")
@@ -75,7 +75,7 @@ def testify_control(withheld: str, outcome: Outcome, way: Way, memory: MemoryKin
     problem = driver.problem
     if said.refusals and not driver.samples and not said.transfers:
         return say(Says.AGREES, f"with {_SPOKEN[withheld]} withheld the same transfer was refused", said.refusals)
-    if problem is not None and problem.code in {"tool-missing", "no-library"}:
+    if problem is not None and is_not_here(driver):
         return say(Says.ABSENT, problem.message)
     if problem is not None:
         return say(Says.UNCLEAR, f"with {_SPOKEN[withheld]} withheld: {problem.message}", said.errors)

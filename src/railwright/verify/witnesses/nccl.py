@@ -7,6 +7,7 @@ It proves what an application of many GPUs would use. NVLink between nodes is sw
 from railwright.core.ids import RdmaDevice
 from railwright.facts.sources.nccl import parse_nccl
 from railwright.verify.model import MemoryKind, Says, Testimony, Way
+from railwright.verify.problems import is_not_here
 from railwright.verify.task import Outcome
 
 NAME, NUMBER = "nccl", 6
@@ -22,8 +23,7 @@ def testify(outcome: Outcome, way: Way, devices: tuple[RdmaDevice, RdmaDevice]) 
 
     for where, reply, device in zip((way.source, way.target), outcome.replies, devices, strict=True):
         if reply.problem is not None:
-            absent = reply.problem.code in {"tool-missing", "no-library"}
-            return say(Says.ABSENT if absent else Says.UNCLEAR, f"{where}: {reply.problem.message}")
+            return say(Says.ABSENT if is_not_here(reply) else Says.UNCLEAR, f"{where}: {reply.problem.message}")
         said = parse_nccl(reply.raw + "\n" + reply.raw_errors)
         if said.problem:
             return say(Says.UNCLEAR, f"NCCL at {where}: {said.problem}")
@@ -53,8 +53,7 @@ def testify_control(outcome: Outcome, way: Way) -> Testimony:
 
     for where, reply in zip((way.source, way.target), outcome.replies, strict=True):
         if reply.problem is not None:
-            absent = reply.problem.code in {"tool-missing", "no-library"}
-            return say(Says.ABSENT if absent else Says.UNCLEAR, f"{where}: {reply.problem.message}")
+            return say(Says.ABSENT if is_not_here(reply) else Says.UNCLEAR, f"{where}: {reply.problem.message}")
         said = parse_nccl(reply.raw + "\n" + reply.raw_errors)
         if said.problem or not said.network_channels:
             return say(Says.UNCLEAR, f"NCCL at {where}: {said.problem or 'no channel over the network'}")

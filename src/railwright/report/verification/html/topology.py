@@ -25,7 +25,7 @@ def topologies(seats: tuple[Seat, ...]) -> tuple[Element, ...]:
 
 
 def _shape(seat: Seat) -> tuple[str, ...]:
-    """What makes two seats alike; which obstacles there are is part of it."""
+    """What makes two seats alike; which obstacles there are, and what was not read, is part of it."""
     return (
         seat.rail,
         str(seat.pci),
@@ -37,6 +37,7 @@ def _shape(seat: Seat) -> tuple[str, ...]:
         str(seat.netdev),
         str(seat.rdma),
         *seat.obstacles,
+        *seat.unread,
     )
 
 
@@ -76,6 +77,8 @@ def _row(seat: Seat, y: int) -> list[Node]:
             nodes.append(el("text", words, x=between, y=middle - 6, class_="label"))
         if seat.obstacles:
             nodes.append(el("text", "obstacle", x=_NIC_X - 36, y=middle - 6, class_="label bad"))
+        elif seat.unread:
+            nodes.append(el("text", "not all read", x=_NIC_X - 36, y=middle - 6, class_="label"))
     limits = [
         f"{seat.rate_gbps:g} Gb/s" if seat.rate_gbps else "",
         f"PCIe {seat.pcie_gbps:.0f}" if seat.pcie_gbps else "",
@@ -88,9 +91,8 @@ def _row(seat: Seat, y: int) -> list[Node]:
         (f"{seat.rail}  {where}", ", ".join(item for item in limits if item) or str(seat.pci or "")),
         310,
     )
-    nodes.append(
-        el("title", "; ".join((*seat.capability, *seat.obstacles))) if seat.capability or seat.obstacles else ""
-    )
+    known = (*seat.capability, *seat.obstacles, *(f"not read: {text}" for text in seat.unread))
+    nodes.append(el("title", "; ".join(known)) if known else "")
     return nodes
 
 

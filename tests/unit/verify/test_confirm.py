@@ -1,0 +1,66 @@
+"""What is slow is run again alone: only a measurement clears it."""
+
+from dataclasses import replace
+
+import pytest
+
+from railwright.core.ids import NodeName, RailName
+from railwright.core.verdicts import Verdict
+from railwright.ports.endpoint import HeldRail
+from railwright.verify.confirm import confirm
+from railwright.verify.judge import Measured
+from railwright.verify.model import Direction, MemoryKind, Step, Way
+from railwright.verify.task import Effort, End, Reading, Task
+
+STEP = Step("engine", Direction.WRITE, MemoryKind.HOST)
+END = End(HeldRail(RailName("rail0"), ""), "10.0.0.1")  # type: ignore[arg-type]  # a netdev without a name
+
+
+def item(cell: str, source: str, target: str, gbps: float | None) -> Measured:
+    way = Way(NodeName(source), RailName("rail0"), NodeName(target), RailName("rail0"))
+    ran = Verdict.PASS if gbps is not None else Verdict.UNKNOWN
+    return Measured(Task(cell, STEP, way, END, END, 20000, Effort()), Reading(ran, average_gbps=gbps))
+
+
+class Again:
+    """A bench that measures what it was told to, by cell; None: no answer."""
+
+    def __init__(self, rates: dict[str, float | None]) -> None:
+        self.rates = rates
+
+    async def run(self, tasks):
+        return [
+            Measured(task, Reading(Verdict.PASS if rate is not None else Verdict.UNKNOWN, average_gbps=rate))
+            for task in tasks
+            for rate in (self.rates[task.id.removesuffix(".again")],)
+        ]
+
+    def task(self, step, way, *, prefix):
+        return replace(item(prefix, way.source, way.target, None))
+
+
+ITEMS = (item("well", "a", "b", 10.0), item("slow", "c", "d", 1.0), item("slower", "d", "c", 0.5))
+SLOW = {"slow": "slow beside its peers", "slower": "slower still"}
+
+
+@pytest.mark.parametrize(
+    ("rates", "kept"),
+    [
+        ({"well": 10.0, "slow": 9.0, "slower": 9.0}, {}),
+        ({"well": 10.0, "slow": 1.0, "slower": 9.0}, {"slow": True, "slower": False}),
+        ({"well": 10.0, "slow": None, "slower": None}, {"slow": False, "slower": False}),
+        ({"well": 10.0, "slow": None, "slower": 9.0}, {"slow": False}),
+        ({"well": None, "slow": 9.0, "slower": 9.0}, {"slow": False, "slower": False}),
+    ],
+    ids=["both-well", "one-still-slow", "no-answer", "one-without-an-answer", "nothing-to-hold-them-against"],
+)
+async def test_a_slow_cell_stays_slow_until_it_was_measured_to_be_well(rates, kept) -> None:
+    done = await confirm(Again(rates), ITEMS, SLOW, 0.5)  # type: ignore[arg-type]  # stands in for a bench
+    assert {found.task.id: found.confirmed for found in done.items if found.slow} == kept
+
+
+async def test_that_a_second_measurement_gave_nothing_is_said() -> None:
+    rates = {"well": 10.0, "slow": None, "slower": None}
+    done = await confirm(Again(rates), ITEMS, SLOW, 0.5)  # type: ignore[arg-type]  # stands in for a bench
+    (found,) = (found for found in done.items if found.task.id == "slow")
+    assert found.slow == "slow beside its peers (run again on its own: no answer)"
