@@ -13,11 +13,11 @@ from railwright.adapters import transport
 from railwright.adapters.cluster import LiveCluster
 from railwright.adapters.kubeconfig import read_login
 from railwright.adapters.transport import Transport
-from railwright.apply.model import LEDGER_NAMESPACE
 from railwright.catalog.load import load_catalog
 from railwright.cli.app import main
 from railwright.core.errors import ClusterBusy, RailwrightError
 from railwright.core.ids import StageName
+from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.verdicts import Verdict
 from railwright.intent.parse import parse_intents

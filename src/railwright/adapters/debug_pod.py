@@ -20,6 +20,7 @@ from railwright.adapters.nodes import Place, in_container
 from railwright.core.errors import NotFound, RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.kinds import IMAGE_STREAM, POD
+from railwright.core.marks import MANAGED_BY, MANAGED_BY_LABEL
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.ports.cluster import Cluster, Selection
 from railwright.ports.node import NodeAnswer
@@ -125,7 +126,7 @@ def debug_pod(node: NodeName, image: str, run: str) -> dict[str, Any]:
         "metadata": {
             "name": f"railwright-debug-{run}-{secrets.token_hex(3)}",
             "namespace": NAMESPACE,
-            "labels": {"app.kubernetes.io/managed-by": "railwright", RUN_LABEL: run},
+            "labels": {MANAGED_BY_LABEL: MANAGED_BY, RUN_LABEL: run},
             "annotations": {HOLDER: _holder(), "railwright.dev/node": node},
         },
         "spec": {

@@ -7,17 +7,16 @@ the ledger itself; so a lease that was lost is never a danger, and one whose own
 
 import uuid
 
-from railwright.apply.model import LEDGER_NAMESPACE
 from railwright.apply.retry import retried
 from railwright.apply.stamps import from_stamp, to_stamp
 from railwright.core import kinds
 from railwright.core.errors import NotFound, WriteConflict
+from railwright.core.marks import LEDGER_LABEL, LEDGER_NAMESPACE
 from railwright.core.objects import KubeObject, Ref, annotations_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster
 
 HEAD = Ref(kinds.CONFIG_MAP, LEDGER_NAMESPACE, "railwright-ledger")
-LEDGER_LABEL = "railwright.dev/ledger"
 HOLDER_ANNOTATION = "railwright.dev/holder"
 HOLDER_TIME_ANNOTATION = "railwright.dev/holder-seen"
 

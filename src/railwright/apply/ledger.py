@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from railwright.apply.lease import HEAD, LEDGER_LABEL, Lease, running_elsewhere
+from railwright.apply.lease import HEAD, Lease, running_elsewhere
 from railwright.apply.ledger_text import (
     data_to_note,
     entry_key,
@@ -20,14 +20,14 @@ from railwright.apply.ledger_text import (
     stage_to_text,
     text_to_entry,
 )
-from railwright.apply.model import LEDGER_NAMESPACE, FabricNote, Ledger, LedgerEntry, StageNote
-from railwright.apply.ours import MANAGED_BY, MANAGED_BY_LABEL
+from railwright.apply.model import FabricNote, Ledger, LedgerEntry, StageNote
 from railwright.apply.retry import retried
 from railwright.apply.stamps import to_stamp
 from railwright.changes.taken import merge_taken
 from railwright.core import kinds
 from railwright.core.errors import ClusterBusy, NotFound, WriteConflict
 from railwright.core.ids import FabricName, StageName
+from railwright.core.marks import LEDGER_LABEL, LEDGER_NAMESPACE, MANAGED_BY, MANAGED_BY_LABEL, is_ours
 from railwright.core.objects import KubeObject, Ref, dig, labels_of, ref_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
@@ -105,7 +105,7 @@ class LedgerStore:
         await self._lease.take()
         await self.load()
         self._is_open = True
-        made_by_us = labels_of(namespace).get(MANAGED_BY_LABEL) == MANAGED_BY
+        made_by_us = is_ours(namespace)
         if made_by_us and NAMESPACE_REF not in self._entries:
             uid = str(dig(namespace, "metadata", "uid", default=""))
             await self._put(
@@ -141,7 +141,7 @@ class LedgerStore:
             namespace = await retried(lambda: self._cluster.get(NAMESPACE_REF), self._clock)
         except NotFound:
             return False
-        return labels_of(namespace).get(MANAGED_BY_LABEL) == MANAGED_BY
+        return is_ours(namespace)
 
     async def close(self) -> None:
         """Give the lease up; what was written stays."""

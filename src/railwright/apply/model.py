@@ -10,8 +10,6 @@ from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.plan.model import Expectation
 
-LEDGER_NAMESPACE = "railwright"
-
 
 @dataclass(frozen=True)
 class CsvApproval:

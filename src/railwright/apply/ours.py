@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from railwright.apply.model import Ledger, LedgerEntry
 from railwright.changes.model import TakenField
-from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig, labels_of
-
-MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
-MANAGED_BY = "railwright"
+from railwright.core.marks import is_ours
+from railwright.core.objects import FIELD_MANAGER, KubeObject, Ref, dig
 
 
 def speaks_of(entry: LedgerEntry, live: KubeObject) -> bool:
@@ -29,7 +27,7 @@ def speaks_of(entry: LedgerEntry, live: KubeObject) -> bool:
         return True
     managers = dig(live, "metadata", "managedFields", default=[])
     applied = any(item.get("manager") == FIELD_MANAGER and item.get("operation") == "Apply" for item in managers)
-    return applied and labels_of(live).get(MANAGED_BY_LABEL) == MANAGED_BY
+    return applied and is_ours(live)
 
 
 def known_refs(ledger: Ledger, live: Mapping[Ref, KubeObject]) -> frozenset[Ref]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from railwright.core import kinds
+from railwright.core.marks import LEDGER_LABEL, LEDGER_NAMESPACE, is_ours
 from railwright.core.objects import Kind, KubeObject, Ref, dig, labels_of, ref_of
 from railwright.facts.model import PodFacts
 from railwright.facts.packages import PACKAGES
@@ -21,8 +22,7 @@ INSTALL_CONFIG = Ref(kinds.CONFIG_MAP, "kube-system", "cluster-config-v1")
 DRIVER_TOOLKIT = Ref(kinds.IMAGE_STREAM, "openshift", "driver-toolkit")
 SINGLES = (CLUSTER_VERSION, INFRASTRUCTURE, PROXY, NETWORK_CONFIG, NETWORK_OPERATOR, DRIVER_TOOLKIT)
 
-LEDGER = Selection(kinds.CONFIG_MAP, namespace="railwright", labels="railwright.dev/ledger")
-MANAGED_BY = ("app.kubernetes.io/managed-by", "railwright")
+LEDGER = Selection(kinds.CONFIG_MAP, namespace=LEDGER_NAMESPACE, labels=LEDGER_LABEL)
 
 OPERATOR_NAMESPACES = frozenset(
     {
@@ -185,7 +185,7 @@ def _scc_matters(obj: KubeObject) -> bool:
     return (
         dig(obj, "metadata", "name") in _SCC_NAMES
         or bool(allowed & {"IPC_LOCK", "*"})
-        or MANAGED_BY in labels_of(obj).items()
+        or is_ours(obj)
     )
 
 

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from railwright.core.ids import FabricName, NodeName, StageName
+from railwright.core.marks import MANAGED_BY, MANAGED_BY_LABEL
 from railwright.core.objects import Kind, KubeObject
 from railwright.manifests.model import Manifest
-
-MANAGED_BY = ("app.kubernetes.io/managed-by", "railwright")
-"""The label of every object that is ours; nothing in it changes from run to run."""
 
 
 def plain(value: Any) -> Any:
@@ -46,7 +44,7 @@ def an_object(
     Args:
         ours: False for objects that others made and we only set fields of; they do not get our label.
     """
-    all_labels = dict(labels or {}) | (dict([MANAGED_BY]) if ours else {})
+    all_labels = dict(labels or {}) | ({MANAGED_BY_LABEL: MANAGED_BY} if ours else {})
     metadata = without_empty(
         {
             "name": name,

@@ -12,6 +12,7 @@ from typing import Any
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, LoginExpired, RailwrightError
 from railwright.core.objects import KubeObject, dig
+from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.facts.cluster import operator_namespaces
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
@@ -21,7 +22,6 @@ from railwright.ports.progress import Progress
 from railwright.ports.world import World
 
 LOG_LINES = 5000
-_LEDGER_NAMESPACE = "railwright"
 _NODE_EVENTS = "default"
 """Events of objects without a namespace, as nodes, are there. Source: Kubernetes documentation, Event v1."""
 
@@ -60,7 +60,7 @@ async def gather(world: World, scope: Scope, progress: Progress) -> Snapshot:
 def _selections(snapshot: Snapshot, namespaces: frozenset[str]) -> Iterator[Selection]:
     served = {item.kind for item in snapshot.cluster.served_kinds}
     yield from (Selection(kind) for kind in EVERYWHERE if not served or kind in served)
-    yield Selection(kinds.CONFIG_MAP, namespace=_LEDGER_NAMESPACE)
+    yield Selection(kinds.CONFIG_MAP, namespace=LEDGER_NAMESPACE)
     used = {pod.namespace for pod in snapshot.cluster.pods}
     yield from (Selection(kinds.EVENT, namespace=name) for name in sorted({*namespaces, *used, _NODE_EVENTS}))
 

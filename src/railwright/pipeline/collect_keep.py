@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.marks import is_ours
 from railwright.core.multus import PREFIX
 from railwright.core.objects import KubeObject, dig, labels_of
-from railwright.facts.cluster import MANAGED_BY, OPERATOR_NAMESPACES
+from railwright.facts.cluster import OPERATOR_NAMESPACES
 from railwright.facts.packages import PACKAGES
 
 _CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
@@ -41,7 +42,7 @@ def _machine_config(obj: KubeObject) -> KubeObject:
 
 def _access(obj: KubeObject) -> KubeObject:
     """Keep rules of what is ours; of others that it is there."""
-    if MANAGED_BY in labels_of(obj).items() or "railwright" in _name(obj):
+    if is_ours(obj) or "railwright" in _name(obj):
         return obj
     return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from railwright.core.ids import FabricName, NodeName
 from railwright.core.kinds import KUBELET_CONFIG, MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
+from railwright.core.marks import is_ours
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform, PoolFacts
 from railwright.facts.nodes import selects
@@ -21,7 +22,6 @@ from railwright.plan.model import (
     group_label,
 )
 from railwright.plan.notes import Notes
-from railwright.plan.ours import is_ours
 
 _IRDMA = "irdma"
 _READABLE = 0o644

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.marks import is_ours
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import ClusterFacts, LinkLayer, NicPort, NodeFacts
 from railwright.intent.model import Method
 from railwright.plan.notes import Notes
 from railwright.plan.operands import nic_policy
-from railwright.plan.ours import is_ours
 from railwright.plan.rails import NodeRails
 from railwright.plan.settings import Settings
 

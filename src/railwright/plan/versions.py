@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry, driver_os_tag
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from railwright.core.marks import is_ours
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import NodeFacts, PackageFacts, Platform, Snapshot
 from railwright.intent.model import NicDriver
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
-from railwright.plan.ours import is_ours
 from railwright.plan.settings import Settings
 
 OPERATORS = ("nfd", "sriov", "nvidia-network", "nvidia-gpu")

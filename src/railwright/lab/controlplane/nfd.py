@@ -26,6 +26,7 @@ from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.processes import Started, free_ports, must_run, start, stop
 from railwright.lab.controlplane.programs import Linked, Program
 from railwright.standins.model import NodeDevices
+from railwright.standins.view import is_pod_ready
 
 _MODULE = "sigs.k8s.io/node-feature-discovery"
 NFD_PROGRAMS = (
@@ -179,7 +180,7 @@ class _Follower:
         ready = {
             NodeName(str(dig(pod, "spec", "nodeName", default="")))
             for pod in await self._list(POD)
-            if ref_of(pod).namespace == namespace and ref_of(pod).name.startswith(_WORKER) and _is_ready(pod)
+            if ref_of(pod).namespace == namespace and ref_of(pod).name.startswith(_WORKER) and is_pod_ready(pod)
         }
         for node in await self._list(NODE):
             name = NodeName(ref_of(node).name)
@@ -251,9 +252,3 @@ def os_release(os_image: str) -> str:
     if is_coreos:
         lines |= {"OSTREE_VERSION": build, "RHEL_VERSION": version}
     return "".join(f'{key}="{value}"\n' for key, value in lines.items())
-
-
-def _is_ready(pod: KubeObject) -> bool:
-    return any(
-        item["type"] == "Ready" and item["status"] == "True" for item in dig(pod, "status", "conditions", default=())
-    )

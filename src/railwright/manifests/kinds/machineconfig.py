@@ -6,13 +6,13 @@ from typing import Any
 from railwright.core.kinds import KUBELET_CONFIG, MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
 from railwright.manifests.assemble import a_manifest, an_object, plain, without_empty
 from railwright.manifests.model import Manifest
+from railwright.plan.machine import POOL_LABEL
 from railwright.plan.model import HostNetworkShare, KubeletShare, MachineFile, MachineShare
 
 IGNITION_VERSION = "3.2.0"
 """Every OpenShift release from 4.7 on reads it. Source: OpenShift 4.22 docs, Hardware accelerators 5.2 to 5.8."""
 
 ROLE_LABEL = "machineconfiguration.openshift.io/role"
-POOL_LABEL_PREFIX = "pools.operator.machineconfiguration.openshift.io/"
 
 
 def machine_config(share: MachineShare) -> tuple[Manifest, ...]:
@@ -32,7 +32,7 @@ def kubelet_config(share: KubeletShare) -> tuple[Manifest, ...]:
         KUBELET_CONFIG,
         share.name,
         spec={
-            "machineConfigPoolSelector": {"matchLabels": {POOL_LABEL_PREFIX + share.pool: ""}},
+            "machineConfigPoolSelector": {"matchLabels": {POOL_LABEL + share.pool: ""}},
             "kubeletConfig": {"topologyManagerPolicy": share.topology_policy},
         },
     )
