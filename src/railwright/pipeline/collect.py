@@ -11,8 +11,8 @@ from typing import Any
 
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, LoginExpired, RailwrightError
-from railwright.core.objects import KubeObject, dig
 from railwright.core.marks import LEDGER_NAMESPACE
+from railwright.core.objects import KubeObject, dig
 from railwright.facts.cluster import operator_namespaces
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
