@@ -182,11 +182,7 @@ def _daemon_set_matters(obj: KubeObject) -> bool:
 def _scc_matters(obj: KubeObject) -> bool:
     """Keep what may admit an RDMA pod (it needs IPC_LOCK), what is ours, and the ones that everybody meets."""
     allowed = {*dig(obj, "allowedCapabilities", default=()), *dig(obj, "defaultAddCapabilities", default=())}
-    return (
-        dig(obj, "metadata", "name") in _SCC_NAMES
-        or bool(allowed & {"IPC_LOCK", "*"})
-        or is_ours(obj)
-    )
+    return dig(obj, "metadata", "name") in _SCC_NAMES or bool(allowed & {"IPC_LOCK", "*"}) or is_ours(obj)
 
 
 _EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
