@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from railwright.adapters.archive.plurals import plural_of
 from railwright.core import kinds
+from railwright.core.needs import plural_of
 from railwright.core.objects import Kind, KubeObject, dig
 from railwright.ports.cluster import Selection
 from railwright.ports.world import World

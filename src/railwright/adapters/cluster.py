@@ -169,9 +169,17 @@ class LiveCluster:
         request = Request("GET", path, f"read the log of {namespace}/{pod}", tuple(params), accept="*/*")
         return (await self._transport.content(request)).decode(errors="replace")
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
         """Ask whether we may."""
-        attributes = {"verb": verb, "group": group, "resource": plural, "namespace": namespace}
+        resource, _, subresource = plural.partition("/")
+        attributes = {
+            "verb": verb,
+            "group": group,
+            "resource": resource,
+            "subresource": subresource,
+            "namespace": namespace,
+            "name": name,
+        }
         kind = Kind("authorization.k8s.io/v1", "SelfSubjectAccessReview")
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "spec": {"resourceAttributes": attributes}}
         path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

@@ -80,7 +80,7 @@ class Observer:
         self._cluster = cluster
         self._gated = tuple(gated)
         self._expectations = tuple(expectations)
-        self.selections = _selections(self._gated, self._expectations, tuple(also))
+        self.selections = selections_of(self._gated, self._expectations, tuple(also))
         self._objects: dict[Ref, KubeObject] = {}
         self._unserved: frozenset[Kind] = frozenset()
         self._hardware: dict[NodeName, NodeHardware] = {}
@@ -207,10 +207,10 @@ def describe(expectation: Expectation) -> str:
             return f"drivers of {node}"
 
 
-def _selections(
+def selections_of(
     gated: tuple[Ref, ...], expectations: tuple[Expectation, ...], also: tuple[Selection, ...]
 ) -> tuple[Selection, ...]:
-    """Join what readiness asks for with the gated objects themselves, each read once."""
+    """Join what readiness asks for with the gated objects themselves, each read once; what a gate reads and watches."""
     asked = [
         Selection(kind, namespace, labels=labels) for kind, namespace, labels in selections_for(gated, expectations)
     ]

@@ -107,7 +107,7 @@ async def read_everywhere(reading: Reading) -> tuple[dict[Ref, KubeObject], tupl
     pools: list[KubeObject] = []
     await together(
         [
-            *(reading.each(Selection(kind), _keeper(objects, kind, matters)) for kind, matters in _EVERYWHERE.items()),
+            *(reading.each(Selection(kind), _keeper(objects, kind, matters)) for kind, matters in EVERYWHERE.items()),
             reading.each(Selection(kinds.MACHINE_CONFIG_POOL), pools.append),
             reading.each(LEDGER, _keeper(objects, kinds.CONFIG_MAP, _always)),
         ]
@@ -127,7 +127,7 @@ async def read_namespaces(reading: Reading, known: Mapping[Ref, KubeObject]) -> 
             *(
                 reading.each(Selection(kind, namespace=namespace), _keeper(objects, kind, matters))
                 for namespace in sorted(namespaces & present if present else namespaces)
-                for kind, matters in _IN_OPERATOR_NAMESPACES.items()
+                for kind, matters in IN_OPERATOR_NAMESPACES.items()
             ),
         ]
     )
@@ -185,7 +185,7 @@ def _scc_matters(obj: KubeObject) -> bool:
     return dig(obj, "metadata", "name") in _SCC_NAMES or bool(allowed & {"IPC_LOCK", "*"}) or is_ours(obj)
 
 
-_EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
+EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
     kinds.NAMESPACE: _namespace_matters,
     kinds.OPERATOR_GROUP: _always,
     kinds.SUBSCRIPTION: _always,
@@ -203,7 +203,7 @@ _EVERYWHERE: Mapping[Kind, Callable[[KubeObject], bool]] = {
 }
 """What is read in all namespaces, and which of it is kept."""
 
-_IN_OPERATOR_NAMESPACES: Mapping[Kind, Callable[[KubeObject], bool]] = {
+IN_OPERATOR_NAMESPACES: Mapping[Kind, Callable[[KubeObject], bool]] = {
     kinds.DAEMON_SET: _always,
     kinds.DEPLOYMENT: _always,
     kinds.CONFIG_MAP: _config_map_matters,

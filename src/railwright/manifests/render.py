@@ -16,6 +16,7 @@ from railwright.manifests.kinds import access, gpu, machineconfig, networks, nfd
 from railwright.manifests.model import Manifest, Manifests
 from railwright.plan.model import (
     AccessShare,
+    CidrPoolShare,
     GpuPolicyShare,
     HostNetworkShare,
     IpPoolShare,
@@ -41,6 +42,7 @@ RENDERERS: Mapping[type, Callable[[Any], tuple[Manifest, ...]]] = {
     SriovPolicyShare: sriov.node_policy,
     GpuPolicyShare: gpu.gpu_policy,
     IpPoolShare: networks.ip_pool,
+    CidrPoolShare: networks.cidr_pool,
     NetworkShare: networks.network,
     MachineShare: machineconfig.machine_config,
     KubeletShare: machineconfig.kubelet_config,
@@ -50,7 +52,7 @@ RENDERERS: Mapping[type, Callable[[Any], tuple[Manifest, ...]]] = {
 }
 """Which function renders which share."""
 
-_FIRST: tuple[Kind, ...] = (
+ORDER: tuple[Kind, ...] = (
     kinds.NAMESPACE,
     kinds.OPERATOR_GROUP,
     kinds.SUBSCRIPTION,
@@ -69,10 +71,11 @@ _FIRST: tuple[Kind, ...] = (
     kinds.NODE,
     kinds.SRIOV_NETWORK_NODE_POLICY,
     kinds.NV_IPAM_IP_POOL,
+    kinds.NV_IPAM_CIDR_POOL,
 )
 """Order inside a stage; what is not named comes after, which is every kind of network."""
 
-_RANK = {kind: rank for rank, kind in enumerate(_FIRST)}
+_RANK = {kind: rank for rank, kind in enumerate(ORDER)}
 
 
 def render(plan: Plan) -> Manifests:
@@ -101,7 +104,7 @@ def render(plan: Plan) -> Manifests:
 
 def _order(item: Manifest, stages: Mapping[StageName, int], *, first: bool) -> tuple[int, int, str, str]:
     ref = item.ref
-    rank = -1 if first else _RANK.get(ref.kind, len(_FIRST))
+    rank = -1 if first else _RANK.get(ref.kind, len(ORDER))
     return stages.get(item.stage, len(stages)), rank, ref.namespace, ref.name
 
 

@@ -22,9 +22,11 @@ from railwright.pipeline.before_us import choices_to_keep
 from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
+from railwright.pipeline.needs import Extent, writing_needs
 from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
+from railwright.pipeline.rights import check_rights
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.undo_order import LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
@@ -91,10 +93,13 @@ async def apply_fabrics(
         Refused: the plan is refused, or a risk was not confirmed.
         UsageError: `until` names no stage.
         WriteConflict: another railwright is writing to this cluster.
+        PermissionMissing: this login lacks rights; each is named, and nothing was written.
         ClusterError: the cluster does not answer, or refuses us.
     """
     prepared = await prepare(world, intents, catalog, progress)
     _check(prepared.plan, until)
+    if not dry_run:
+        await check_rights(world, "apply", writing_needs(Extent(prepared, until, prove)))
     store = LedgerStore(world.cluster, world.clock)
     job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, prove, store)
     try:

@@ -19,8 +19,10 @@ from railwright.intent.model import Method
 from railwright.pipeline.clean_questions import Undo, ask
 from railwright.pipeline.leftovers import cannot_be_restored
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
+from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import refused
+from railwright.pipeline.rights import check_rights
 from railwright.pipeline.roll_back import pools_rolling, rolled_back
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
@@ -78,6 +80,7 @@ async def clean(
     Raises:
         Refused: a node would be cut off, a risk was not confirmed, or the plan of what stays is refused.
         UsageError: a name that the ledger does not know.
+        PermissionMissing: this login lacks rights; each is named, and nothing was written.
         ClusterError: the cluster does not answer, or refuses us.
     """
     store = LedgerStore(world.cluster, world.clock)
@@ -93,6 +96,8 @@ async def clean(
     means = Means(world.cluster, world.node, world.clock, progress, store, node_script())
     pending = {entry.ref: entry for entry in entries}
     _check_uplinks(entries, before)
+    if ledger.entries and not dry_run:
+        await check_rights(world, "clean", undoing_needs(Extent(before)))
     quiet = means if dry_run else replace(means, progress=Silent())
     rehearsal = Undoing(world, quiet, CLEAN, before.plan.shares, dry_run=True, pending=dict(pending))
     undoing = rehearsal if dry_run else Undoing(world, means, CLEAN, before.plan.shares, dry_run=False, pending=pending)

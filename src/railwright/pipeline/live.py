@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from railwright.apply.retry import retried
 from railwright.core.errors import KindNotServed, NotCollected, NotFound, PermissionMissing
+from railwright.core.needs import Need, of_kind, of_ref
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
@@ -40,6 +41,18 @@ async def read_live(cluster: Cluster, clock: Clock, refs: Iterable[Ref]) -> Live
             continue
         objects |= {ref_of(obj): obj for obj in found if obj is not None and ref_of(obj) in group}
     return Live(objects, tuple(problems))
+
+
+def live_needs(refs: Iterable[Ref]) -> tuple[Need, ...]:
+    """Give what `read_live` of these takes."""
+    groups: dict[tuple[Kind, str], set[Ref]] = defaultdict(set)
+    for ref in refs:
+        groups[ref.kind, ref.namespace].add(ref)
+    needs: list[Need] = []
+    for (kind, namespace), group in groups.items():
+        each = [need for ref in group for need in of_ref("get", ref)]
+        needs += each if len(group) < _LIST_FROM else of_kind("list", kind, namespace)
+    return tuple(needs)
 
 
 async def _read_one(cluster: Cluster, clock: Clock, ref: Ref) -> KubeObject | None:

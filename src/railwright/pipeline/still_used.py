@@ -1,11 +1,12 @@
 """What of others still needs a thing that we made: then it stays."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from railwright.apply.model import LedgerEntry
 from railwright.apply.retry import retried
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed
+from railwright.core.needs import Need, of_kind
 from railwright.core.objects import Kind, KubeObject, Ref, dig, ref_of
 from railwright.ports.cluster import Selection
 from railwright.ports.world import World
@@ -49,6 +50,7 @@ _INHABITANTS = (
     kinds.NV_IPAM_CIDR_POOL,
     kinds.NODE_FEATURE_DISCOVERY,
 )
+_POOLS = (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL)
 _DATA_KINDS = (kinds.CONFIG_MAP, kinds.SECRET, Kind("v1", "Service"))
 _GIVEN_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
 """Every namespace gets these from the platform."""
@@ -84,6 +86,25 @@ async def why_kept(entry: LedgerEntry, world: World, going: frozenset[Ref]) -> s
     return ""
 
 
+def why_kept_needs(entries: Iterable[LedgerEntry]) -> tuple[Need, ...]:
+    """Give what `why_kept` of these entries asks for."""
+    needs: list[Need] = []
+    made = tuple(entry.ref for entry in entries if entry.created)
+    homes = frozenset(ref.namespace for ref in made if ref.kind == kinds.SUBSCRIPTION)
+    for ref in made:
+        if ref.kind == kinds.NIC_CLUSTER_POLICY:
+            needs += [need for kind in _POOLS for need in of_kind("list", kind)]
+        elif ref.kind in {kinds.SUBSCRIPTION, kinds.SRIOV_OPERATOR_CONFIG}:
+            needs += of_kind("list", kinds.SUBSCRIPTION, ref.namespace) if ref.kind == kinds.SUBSCRIPTION else ()
+            needs += [need for some in _PACKAGE_KINDS.values() for kind in some for need in of_kind("list", kind)]
+        elif ref.kind == kinds.OPERATOR_GROUP:
+            needs += of_kind("list", kinds.SUBSCRIPTION, ref.namespace)
+        elif ref.kind == kinds.NAMESPACE:
+            inside = _INHABITANTS if ref.name in homes else (*_INHABITANTS, *_DATA_KINDS)
+            needs += [need for kind in inside for need in of_kind("list", kind, ref.name)]
+    return tuple(needs)
+
+
 async def users_of_pools(world: World, going: frozenset[Ref]) -> str:
     """
     Say which address pools of others would go with nv-ipam.
@@ -91,7 +112,7 @@ async def users_of_pools(world: World, going: frozenset[Ref]) -> str:
     Measured: Network Operator 26.4.1 controllers, 2026-11: the definitions go with the policy, and the pools with them.
     """
     users: list[Ref] = []
-    for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL):
+    for kind in _POOLS:
         users += await _others(world, Selection(kind), going)
     return _words("its nv-ipam serves", users)
 

@@ -16,6 +16,7 @@ from railwright.apply.retry import retried
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed
 from railwright.core.ids import NodeName, PciAddress
+from railwright.core.needs import Need, of_kind
 from railwright.core.objects import Kind, KubeObject, Ref, annotations_of, dig, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.leftovers import had_vfs_before
@@ -69,6 +70,15 @@ def ports_of(ledger: Ledger, fabrics: Iterable[FabricPlan] = ()) -> OurPorts:
 def takes_vfs(entries: Iterable[LedgerEntry]) -> bool:
     """Whether undoing these may set the operator to work, or take its daemons away from their work."""
     return any(entry.ref.kind in _SETS_TO_WORK for entry in entries)
+
+
+def vfs_needs() -> tuple[Need, ...]:
+    """Give what waiting for VFs asks for."""
+    return (
+        *of_kind("list watch", kinds.SRIOV_NETWORK_NODE_STATE),
+        *of_kind("list", kinds.SRIOV_NETWORK_NODE_POLICY),
+        *of_kind("list", kinds.POD),
+    )
 
 
 async def vfs_are_back(undoing: Undoing, ports: OurPorts) -> bool:

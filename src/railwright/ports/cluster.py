@@ -130,5 +130,5 @@ class Cluster(Protocol):
     async def logs(self, namespace: str, pod: str, container: str, *, tail_lines: int, previous: bool = False) -> str:
         """Read the end of a container's log."""
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
-        """Ask the API server whether we may do this (SelfSubjectAccessReview)."""
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
+        """Ask the API server whether we may do this (SelfSubjectAccessReview); `plural` may be "pods/exec"."""

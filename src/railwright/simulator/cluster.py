@@ -154,9 +154,9 @@ class SimCluster:
         text = dig(state, "state", "waiting", "message", default="") if reason else "running (simulated)"
         return "\n".join([str(text)][:tail_lines])
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
         """Everything is allowed, unless this world forbids writes."""
-        del group, plural, namespace
+        del group, plural, namespace, name
         return _NO_WRITES not in self.engine.troubles or verb in {"get", "list", "watch"}
 
     def _check_allowed(self, verb: str, ref: Ref) -> None:

@@ -157,7 +157,7 @@ class FakeCluster:
     async def logs(self, namespace, pod, container, *, tail_lines, previous=False) -> str:
         return ""
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
         return True
 
 

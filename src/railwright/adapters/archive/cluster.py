@@ -106,9 +106,9 @@ class ArchiveCluster(ReadOnly):
         message = f"the {which} of {namespace}/{pod}{f' container {container}' if container else ''} was not collected"
         raise NotCollected(message, hint=HINT)
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
         """Whoever can read the file may read everything in it, and change nothing."""
-        del group, plural, namespace
+        del group, plural, namespace, name
         return verb in {"get", "list", "watch"}
 
     def _shelves(self, selection: Selection) -> tuple[Shelf, ...]:

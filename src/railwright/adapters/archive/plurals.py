@@ -3,20 +3,8 @@
 from functools import cache
 
 from railwright.core import kinds
+from railwright.core.needs import plural_of
 from railwright.core.objects import Kind
-
-_ODD = {"NetworkAttachmentDefinition": "network-attachment-definitions"}
-
-
-def plural_of(kind: Kind) -> str:
-    """Name a kind as the API server does in paths."""
-    name = kind.kind.lower()
-    if kind.kind in _ODD:
-        return _ODD[kind.kind]
-    if name.endswith("y") and name[-2:-1] not in "aeiou":
-        return f"{name[:-1]}ies"
-    return name if name.endswith("constraints") else f"{name}s"
-
 
 @cache
 def kinds_by_plural() -> dict[tuple[str, str], tuple[Kind, ...]]:

@@ -279,9 +279,9 @@ class RecordingCluster(ReadOnly):
         self._recorder.log(namespace, pod, container, text, previous=previous, cut=cut)
         return text
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> bool:
         """Ask whether we may."""
-        return await self._inner.may(verb, group, plural, namespace)
+        return await self._inner.may(verb, group, plural, namespace, name)
 
 
 class RecordingNode:

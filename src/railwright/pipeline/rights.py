@@ -1,0 +1,63 @@
+"""Ask for every right before the first write: half a job under half a role helps nobody."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from railwright.apply.retry import retried
+from railwright.core import kinds
+from railwright.core.errors import PermissionMissing
+from railwright.core.needs import Need, least, plural_of
+from railwright.ports.world import World
+from railwright.report.tables import count
+
+_AT_ONCE = 8
+_MOST_NAMED = 20
+
+
+async def check_rights(world: World, command: str, needs: Iterable[Need]) -> None:
+    """
+    Ask the API server whether we may do all of this.
+
+    Raises:
+        PermissionMissing: naming each verb and resource that is lacking; nothing was written.
+    """
+    slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def ask(need: Need) -> bool:
+        async with slots:
+            return await retried(
+                lambda: world.cluster.may(need.verb, need.group, need.resource, need.namespace, need.name), world.clock
+            )
+
+    async def lacking(wide: Need, each: tuple[Need, ...]) -> tuple[Need, ...]:
+        """One question for all names of a kind; only where the answer is no, one for each."""
+        if await ask(wide) or (wide.held and await ask(_ESCALATES)):
+            return ()
+        named = tuple(need for need in each if need.name)
+        answers = await asyncio.gather(*(ask(need) for need in named))
+        return tuple(need for need, may in zip(named, answers, strict=True) if not may) or (() if named else (wide,))
+
+    answers = await asyncio.gather(*(lacking(wide, each) for wide, each in _by_resource(needs).items()))
+    missing = sorted({need for several in answers for need in several})
+    if missing:
+        shown = [str(need) for need in missing[:_MOST_NAMED]]
+        more = [f"and {len(missing) - _MOST_NAMED} more"] if len(missing) > _MOST_NAMED else []
+        rights = count(len(missing), "right")
+        raise PermissionMissing(
+            "\n".join((f"{command} needs {rights} that this login lacks; nothing was written:", *shown, *more)),
+            hint=f"railwright explain --rbac {command} prints a role that holds them",
+            context={"missing": str(len(missing))},
+        )
+
+
+_ESCALATES = Need(kinds.ROLE.group, plural_of(kinds.ROLE), "escalate")
+"""Who may escalate makes Roles that grant more than they hold."""
+
+
+def _by_resource(needs: Iterable[Need]) -> Mapping[Need, tuple[Need, ...]]:
+    found: dict[Need, list[Need]] = defaultdict(list)
+    for need in least(needs):
+        found[replace(need, name="")].append(need)
+    return {wide: tuple(each) for wide, each in found.items()}
