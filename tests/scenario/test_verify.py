@@ -199,6 +199,30 @@ async def test_acs_redirect_is_direct_and_slow_and_its_place_is_named():
     assert "only GPU memory" in record.culprits[0].text
 
 
+async def test_gpu_memory_that_is_staged_through_host_memory_is_not_direct():
+    world, intents = await ready("roce", "gpu-staged")
+    record = await verified(world, intents)
+    assert (record.summary.direct, record.exit_code) == (Verdict.FAIL, 5)
+    assert {cell.direct for cell in record.cells if cell.memory == "gpu" and cell.family == "nixl"} == {Verdict.FAIL}
+    assert {cell.verdict for cell in record.cells if cell.memory == "host"} == {Verdict.PASS}
+
+
+async def test_bridges_that_cannot_be_read_are_not_witnessed_to_be_free_of_acs():
+    world, intents = await ready("roce", "config-unreadable")
+    record = await verified(world, intents)
+    said = {item.says for item in record.witnesses if item.witness == "capability"}
+    assert said == {"unclear"}
+    assert record.summary.direct is Verdict.PASS, "what moved bytes has shown it"
+
+
+async def test_limited_members_of_a_partition_are_left_out_and_said_so():
+    world, intents = await ready("infiniband", "limited-partition")
+    record = await verified(world, intents)
+    assert {cell.verdict for cell in record.cells} == {Verdict.SKIP}
+    assert record.exit_code == 6, "nothing looked at is nothing known"
+    assert "limited members of 0x7fff only" in record.cells[0].reason
+
+
 async def test_a_link_that_trained_badly_is_slow_and_does_not_lower_its_own_floor():
     world, intents = await ready("roce", "pcie-half-width")
     record = await verified(world, intents)

@@ -4,6 +4,7 @@ import pytest
 from support.verifying import failing, verified
 
 from railwright.core.verdicts import Verdict
+from railwright.verify.model import Says
 from railwright.verify.planned import Options
 
 
@@ -50,6 +51,20 @@ async def test_one_slow_node_of_six_is_named_by_a_whole_tournament() -> None:
     record = await verified(6, "packet-loss", options=Options(families=("perftest",)))
     assert [(item.kind, item.where) for item in record.culprits] == [("port", "rail0 of worker-1")]
     assert "5 others" in record.culprits[0].text
+
+
+async def test_bytes_that_arrive_by_way_of_host_memory_are_right_and_not_direct() -> None:
+    record = await verified(2, "gpu-staged", options=Options(families=("nixl", "nccl")))
+    assert (record.summary.direct, record.exit_code) == (Verdict.FAIL, 5)
+    assert {cell.bytes_checked for cell in record.cells if cell.family == "nixl"} == {Verdict.PASS}
+    said = {(item.witness, item.says) for item in record.witnesses if item.memory == "gpu"}
+    for witness in ("emulation-forbidden", "gpu-direct-withheld", "rdma-withheld", "nccl"):
+        assert (witness, Says.CONTRADICTS) in said, witness
+        assert (witness, Says.AGREES) not in said
+    texts = {item.text for item in record.witnesses if item.says is Says.CONTRADICTS}
+    assert "UCX counts transfers that were not zero-copy" in texts
+    assert "with GPUDirect withheld the same transfer passed: it proves nothing" in texts
+    assert "directly" not in record.summary.claim
 
 
 async def test_what_lies_in_gpu_memory_alone_leaves_host_memory_passing() -> None:

@@ -29,6 +29,10 @@ _SMALL_BYTES = 65536
 _LATENCY_US = 2.4
 _WORD_BYTES = 4
 _LINK_LOCAL_INDEX, _OWN_INDEX = 1, 3
+_UNREGISTERED = (
+    "gpu-registration-refused",
+    "GPU memory could not be registered: dma-buf EOPNOTSUPP, and nvidia_peermem is not loaded",
+)
 
 
 def replies(wiring: Wiring, listening: tuple[str, Request], connecting: tuple[str, Request]) -> tuple[Reply, Reply]:
@@ -49,9 +53,16 @@ def replies(wiring: Wiring, listening: tuple[str, Request], connecting: tuple[st
     source, target = (listener, connector) if reads else (connector, listener)
     gpu = _moves_gpu(connect)
     truth = wiring.truth(source, target, gpu=gpu, over_link_local=_over_link_local(connect))
+    if truth.staged_at and isinstance(connect, PerftestRequest):
+        truth = replace(
+            truth, problem=("transfer-failed", f"{connect.program} ended with exit code 1"), at=truth.staged_at
+        )
+    elif truth.staged_at and isinstance(connect, EngineRequest):
+        truth = replace(truth, problem=_UNREGISTERED, at=truth.staged_at)
     if truth.problem[0]:
         return _problem(truth, reads, listener, listen, connector, connect)
-    if isinstance(connect, NixlRequest) and connect.withhold:
+    # A UCX from before emulation could be forbidden stages the bytes, whatever is withheld.
+    if isinstance(connect, NixlRequest) and connect.withhold and not truth.staged_at:
         return _refused(listener, listen), _refused(connector, connect)
     moved = _samples(connect, truth)
     answers = [_reply(port, request, truth, moved) for port, request in ((listener, listen), (connector, connect))]
@@ -90,10 +101,16 @@ def _problem(
     is_listener = truth.at == ("source" if reads else "target")
     own, other = Problem(code, message), Problem("peer-lost", "the other half gave up")
     told = (own, other) if is_listener else (other, own)
-    return (
-        Reply(probe_of(listen), told[0], "listen", _used(listener, listen)),
-        Reply(probe_of(connect), told[1], "connect", _used(connector, connect)),
-    )
+    listened = Reply(probe_of(listen), told[0], "listen", _used(listener, listen))
+    connected = Reply(probe_of(connect), told[1], "connect", _used(connector, connect))
+    if truth.staged_at and isinstance(connect, PerftestRequest):
+        raw = words.perftest_without_dmabuf(listener if is_listener else connector)
+        return _ended(listened, raw if is_listener else ""), _ended(connected, "" if is_listener else raw)
+    return listened, connected
+
+
+def _ended(reply: Reply, raw: str) -> Reply:
+    return replace(reply, raw=raw, exit_code=1)
 
 
 def _refused(port: SimPort, request: Request) -> Reply:
@@ -155,13 +172,20 @@ def _reply(port: SimPort, request: Request, truth: Truth, moved: Sequence[Sample
             return replace(reply, raw=raw, exit_code=0)
         case NixlRequest():
             count = request.iterations * len(request.sizes_bytes)
-            raw = words.ucx_table(request.operation, port, count, gpu=_moves_gpu(request)) if role == "connect" else ""
-            return replace(reply, raw=raw)
+            table = words.ucx_table(
+                request.operation, count, _lane(port, request), gpu=_moves_gpu(request), emulated=bool(truth.staged_at)
+            )
+            return replace(reply, raw=table if role == "connect" else "")
         case NcclRequest():
             rank = 0 if role == "listen" else 1
-            return replace(reply, raw=words.nccl(port, rank, gpu_direct=request.gpu_direct and truth.direct))
+            return replace(reply, raw=words.nccl(port, rank, gpu_direct=request.gpu_direct and not truth.staged_at))
         case _:
             return replace(reply, raw=f"simulated: {len(moved)} sizes")
+
+
+def _lane(port: SimPort, request: NixlRequest) -> str:
+    """Name what UCX moves bytes over: the NIC's lane, or TCP where RDMA is withheld."""
+    return "tcp/eth0" if request.withhold == "rdma" else f"rc_mlx5/{port.device}:1"
 
 
 def _used(port: SimPort, request: Request) -> Used:

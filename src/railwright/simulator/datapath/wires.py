@@ -17,6 +17,8 @@ _HOST_SHARE, _GPU_SHARE = 0.965, 0.972
 _PCIE_SHARE = 0.80
 _LOSSY_SHARE = 0.35
 _SLOW_DIRECTION_SHARE = 0.1
+_STAGED_SHARE = 0.25
+"""Through a bounce buffer in host memory; the order of magnitude is all that is claimed."""
 
 TROUBLES = {
     "rails-swapped": "the cables of two rails of one node are swapped at the switch",
@@ -24,7 +26,7 @@ TROUBLES = {
     "one-way-slow": "what one rail of one node sends is slow; what it receives is not",
     "corrupt-memory": "one rail of one node flips bits in what arrives",
     "packet-loss": "one rail of one node loses packets",
-    "gpu-staged": "GPU memory of one node can't be registered with the NIC",
+    "gpu-staged": "GPU memory of one node can't be registered with the NIC: UCX and NCCL stage it through host memory",
     "pod-memlock": "pods of one node may lock 64 KiB of memory",
     "hung-peer": "halves of probes on one node never come back",
 }
@@ -55,13 +57,14 @@ class Truth:
 
     Attributes:
         problem: code and message where nothing passes; at: which end says it, "source", "target" or "" for the driver.
-        direct: whether the NIC reaches GPU memory by itself.
+        staged_at: the end whose GPU memory the NIC can't reach, "source" or "target": bytes that a library moves pass
+            through host memory there, and what wants the NIC to reach it fails. "" where it can, or none is meant.
     """
 
     rate_gbps: float = 0.0
     problem: tuple[str, str] = ("", "")
     at: str = ""
-    direct: bool = True
+    staged_at: str = ""
     corrupt: bool = False
     lost_share: float = 0.0
 
@@ -83,7 +86,7 @@ class Wiring:
 
     def truth(self, source: SimPort, target: SimPort, *, gpu: bool, over_link_local: bool = False) -> Truth:
         """Say what happens to bytes from source to target."""
-        problem = self._problem(source, target, gpu=gpu, over_link_local=over_link_local)
+        problem = self._problem(source, target, over_link_local=over_link_local)
         if problem is not None:
             return problem
         limits = [source.rate_gbps * (_GPU_SHARE if gpu else _HOST_SHARE), source.pcie_gbps, target.pcie_gbps]
@@ -92,21 +95,26 @@ class Wiring:
         rate = min(limits) * _steady(source, target)
         lost = 0.0
         ends = (source, target)
+        staged_at = self._staged_at(source, target) if gpu else ""
+        if staged_at:
+            rate *= _STAGED_SHARE
         if "packet-loss" in self.troubles and any(self._is_sick(port) for port in ends):
             rate, lost = rate * _LOSSY_SHARE, 0.02
         if "one-way-slow" in self.troubles and self._is_sick(source):
             rate *= _SLOW_DIRECTION_SHARE
         corrupt = "corrupt-memory" in self.troubles and self._is_sick(target)
-        return Truth(rate, corrupt=corrupt, lost_share=lost)
+        return Truth(rate, staged_at=staged_at, corrupt=corrupt, lost_share=lost)
 
-    def _problem(self, source: SimPort, target: SimPort, *, gpu: bool, over_link_local: bool) -> Truth | None:
+    def _staged_at(self, source: SimPort, target: SimPort) -> str:
+        if "gpu-staged" not in self.troubles:
+            return ""
+        return next((where for where, port in (("source", source), ("target", target)) if port.node == self.sick), "")
+
+    def _problem(self, source: SimPort, target: SimPort, *, over_link_local: bool) -> Truth | None:
         for where, port in (("source", source), ("target", target)):
             if "pod-memlock" in self.troubles and port.node == self.sick:
                 text = "ibv_reg_mr of 8388608 bytes: ENOMEM (Cannot allocate memory), and this process may lock 65536 bytes"
                 return Truth(problem=("no-memory-to-lock", text), at=where)
-            if gpu and "gpu-staged" in self.troubles and port.node == self.sick:
-                text = "GPU memory could not be registered: dma-buf EOPNOTSUPP, and nvidia_peermem is not loaded"
-                return Truth(problem=("gpu-registration-refused", text), at=where, direct=False)
         drops = "rail-drops" in self.troubles and (self._is_sick(source) or self._is_sick(target))
         same_wire = self._segment(source) == self._segment(target) or source.infiniband
         same_subnet = source.rail == target.rail or source.infiniband or over_link_local

@@ -46,8 +46,22 @@ def _cuda(own: SimPort, size_bytes: int) -> tuple[str, ...]:
     )
 
 
-def ucx_table(operation: str, own: SimPort, count: int, *, gpu: bool) -> str:
-    """Write UCX's table of used protocols for one operation."""
+def perftest_without_dmabuf(own: SimPort) -> str:
+    """Write what a perftest for GPU memory says where its GPU exports no dma-buf, before it ends with an error."""
+    first, device, picking, named, *_ = _cuda(own, 0)
+    lines = (
+        first,
+        device,
+        picking,
+        named,
+        "DMA-BUF is not supported on this GPU",
+        " Couldn't create IB resources",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def ucx_table(operation: str, count: int, lane: str, *, gpu: bool, emulated: bool) -> str:
+    """Write UCX's table of used protocols for one operation; `emulated` is what it says of bytes that were staged."""
     verb = "read by ucp_get*(multi) into" if operation == "read" else "write by ucp_put*(multi) from"
     ends = (
         ("cuda/GPU0 from cuda/dev[0]" if operation == "read" else "cuda/GPU0 to cuda/dev[0]")
@@ -55,17 +69,17 @@ def ucx_table(operation: str, own: SimPort, count: int, *, gpu: bool) -> str:
         else ("host memory from host" if operation == "read" else "host memory to host")
     )
     title = f"remote memory {verb} {ends}"
-    lane = f"rc_mlx5/{own.device}:1"
+    how = "software emulation" if emulated else "zero-copy"
     prefix = "[1772438400.000000] [sim:77   :0]   "
     rows = (
-        "+-------+--------+-------------+----------------------+",
+        "+-------+--------+--------------------+----------------------+",
         "| connect inter-node cfg#1 |",
         f"| {title} |",
-        "+-------+--------+-------------+----------------------+",
-        "| Count | Range  | Description |        Config        |",
-        "+-------+--------+-------------+----------------------+",
-        f"| {count:>5} | 0..inf | zero-copy   | {lane:<20} |",
-        "+-------+--------+-------------+----------------------+",
+        "+-------+--------+--------------------+----------------------+",
+        "| Count | Range  |    Description     |        Config        |",
+        "+-------+--------+--------------------+----------------------+",
+        f"| {count:>5} | 0..inf | {how:<18} | {lane:<20} |",
+        "+-------+--------+--------------------+----------------------+",
     )
     return "".join(f"{prefix}{row}\n" for row in rows)
 
