@@ -1,6 +1,6 @@
 """A shape without mistakes -> Intent: values normalised, nothing added."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
 
@@ -27,6 +27,7 @@ from railwright.intent.model import (
 from railwright.intent.shape import (
     DocumentShape,
     DriverShape,
+    GroupRailShape,
     NetworkShape,
     NodesShape,
     OperatorsShape,
@@ -93,7 +94,7 @@ def _nodes(shape: NodesShape | None) -> NodeSelection:
     )
 
 
-def _rails(rails: list[RailShape]) -> tuple[RailSelector, ...]:
+def _rails(rails: Sequence[GroupRailShape]) -> tuple[RailSelector, ...]:
     return tuple(
         RailSelector(
             name=rail.name or "",
@@ -101,7 +102,7 @@ def _rails(rails: list[RailShape]) -> tuple[RailSelector, ...]:
             netdev=rail.netdev,
             device_id=rail.device_id.lower() if rail.device_id is not None else None,
             gpu=_gpu(rail.gpu),
-            subnet=str(ip_network(rail.subnet)) if rail.subnet is not None else None,
+            subnet=str(ip_network(rail.subnet)) if isinstance(rail, RailShape) and rail.subnet is not None else None,
         )
         for rail in rails
     )
@@ -122,6 +123,7 @@ def _network(shape: NetworkShape) -> NetworkIntent:
         guid=shape.guid,
         vlan=shape.vlan,
         exclude=tuple(_address_or_network(text) for text in shape.exclude or []),
+        per_node_prefix=shape.per_node_prefix,
     )
 
 

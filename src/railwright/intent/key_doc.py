@@ -16,6 +16,8 @@ MAX_MTU_INFINIBAND = 4092
 MAX_VFS = 128
 MAX_VFS_INFINIBAND = 16
 MAX_PODS = 1000
+MAX_NODE_PREFIX = 125
+"""Longest subnet of one node (IPv6): eight addresses hold a router and some pods."""
 PATH_MTUS = (256, 512, 1024, 2048, 4096)
 
 

@@ -81,7 +81,7 @@ FABRIC_KEYS = (
     KeyDoc(
         "spec.trafficClass",
         "integer",
-        "Traffic class of RDMA packets (DSCP in the upper six bits), as the switches expect it; handed to NCCL and UCX.",
+        "Traffic class of RoCE packets (DSCP in the upper six bits), as the switches expect it; handed to NCCL and UCX.",
         "0 to 255",
         default="left to the driver",
         why="which class is lossless is decided by the switches",
@@ -163,7 +163,7 @@ FABRIC_KEYS = (
     KeyDoc(
         "spec.numaAligned",
         "boolean",
-        "Whether kubelets place a pod's processors, GPUs and rails on one NUMA node (a KubeletConfig; costs a reboot).",
+        "Whether kubelets place a pod's processors, GPUs and rails on one NUMA node (a KubeletConfig, so OpenShift only; costs a reboot).",
         "true or false",
         default="false",
         why="it restarts every kubelet of the pool, and pods that fit no single NUMA node are turned away",
@@ -271,15 +271,6 @@ def _rail_keys(parent: str, *, where: str) -> tuple[KeyDoc, ...]:
             why="the distance is read from the PCI tree",
             example="gpu: 0",
         ),
-        KeyDoc(
-            f"{item}.subnet",
-            "string",
-            "Subnet of this rail; then every rail of the list has one and spec.network.subnets is left out.",
-            "an IPv4 or IPv6 prefix",
-            default="a share of spec.network.subnets",
-            why="one place is enough for most",
-            example="subnet: 192.168.16.0/24",
-        ),
     )
 
 
@@ -295,9 +286,18 @@ RAIL_KEYS = (
     ),
     *_rail_keys("spec.rails", where=""),
     KeyDoc(
+        "spec.rails[].subnet",
+        "string",
+        "Subnet of this rail; then every rail of the list has one and spec.network.subnets is left out.",
+        "an IPv4 or IPv6 prefix",
+        default="a share of spec.network.subnets",
+        why="one place is enough for most",
+        example="subnet: 192.168.16.0/24",
+    ),
+    KeyDoc(
         "spec.groups",
         "list of mappings",
-        "Rails of nodes that are wired unlike the others.",
+        "Rails of nodes that are wired unlike the others; a rail's name says which rail of the fabric it is.",
         "a list of nodes with their rails",
         default="none",
         why="nodes are grouped by their hardware where rails is auto",

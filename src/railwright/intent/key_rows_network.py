@@ -1,6 +1,6 @@
 """Rows of keys.py: networks, drivers and operators."""
 
-from railwright.intent.key_doc import MAX_MTU_INFINIBAND, MTU_RANGE, PACKAGES, KeyDoc, choice
+from railwright.intent.key_doc import MAX_MTU_INFINIBAND, MAX_NODE_PREFIX, MTU_RANGE, PACKAGES, KeyDoc, choice
 
 NETWORK_KEYS = (
     KeyDoc(
@@ -24,7 +24,7 @@ NETWORK_KEYS = (
         "spec.network.mtu",
         "integer",
         "MTU of ports and pods; on InfiniBand leave it out.",
-        f"{MTU_RANGE[0]} to {MTU_RANGE[1]}, on InfiniBand at most {MAX_MTU_INFINIBAND}",
+        f"{MTU_RANGE[0]} to {MTU_RANGE[1]}, on InfiniBand at most {MAX_MTU_INFINIBAND} and only for method sriov",
         unit="bytes",
         default="9000 on RoCE; the partition's on InfiniBand",
         why="RDMA packets of 4096 bytes need more than 4200",
@@ -32,8 +32,8 @@ NETWORK_KEYS = (
     ),
     choice(
         "spec.network.ipam",
-        ("nv-ipam", "whereabouts", "static"),
-        "Who gives pods their addresses.",
+        ("nv-ipam", "nv-ipam-cidr", "whereabouts", "static"),
+        "Who gives pods their addresses: nv-ipam out of one subnet a rail, or (nv-ipam-cidr) out of a subnet of each node for rails that are routed; whereabouts; or the pod itself (static, in its annotation).",
         default="nv-ipam",
         why="whereabouts leaks addresses where its reconciler is not deployed",
         example="ipam: nv-ipam",
@@ -43,9 +43,19 @@ NETWORK_KEYS = (
         "boolean",
         "Whether the first address of each subnet is a router (rails that are routed).",
         "true or false",
-        default="false",
-        why="rails are usually one broadcast domain each",
+        default="false; true with ipam nv-ipam-cidr",
+        why="rails are usually one broadcast domain each, but a subnet a node has no other way out",
         example="gateway: true",
+    ),
+    KeyDoc(
+        "spec.network.perNodePrefix",
+        "integer",
+        "Length of the subnet that each node gets on a rail; only with ipam nv-ipam-cidr.",
+        f"at least the length of the rail's subnet, at most 29 (IPv4) or {MAX_NODE_PREFIX} (IPv6)",
+        unit="bits",
+        default="room for the rail's pods on a node",
+        why="a longer one leaves more nodes room",
+        example="perNodePrefix: 26",
     ),
     KeyDoc(
         "spec.network.routes",
@@ -63,14 +73,14 @@ NETWORK_KEYS = (
         "spec.network.routes[].gateway",
         "string",
         "The router; needed unless network.gateway is true.",
-        "an address of the destination's family",
-        default="the subnet's first address",
+        "an address of the destination's family; the route is made on the rail that reaches it",
+        default="the first address of each rail's subnet",
         why="with network.gateway true that is the router",
     ),
     KeyDoc(
         "spec.network.pkey",
         "string",
-        "InfiniBand partition of the pods; not for host-device, whose port keeps the subnet manager's.",
+        "InfiniBand partition of the pods; sriov only, elsewhere pods have the port's.",
         '"0x0001" to "0xffff", in quotes',
         default="the port's own partition",
         why="which partitions exist is decided by the subnet manager",
@@ -97,7 +107,7 @@ NETWORK_KEYS = (
         "spec.network.exclude",
         "list of strings",
         "Addresses that pods never get.",
-        "addresses or prefixes inside the subnets",
+        "addresses or prefixes inside the subnets, which are named too",
         default="none",
         why="routers and nodes are left out by themselves",
         example="exclude: [192.168.0.1, 192.168.0.128/26]",

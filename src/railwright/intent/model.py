@@ -30,6 +30,9 @@ class Ipam(StrEnum):
     """Who gives pods their addresses on a rail."""
 
     NV_IPAM = "nv-ipam"
+    """One subnet a rail, of which each node has a block."""
+    NV_IPAM_CIDR = "nv-ipam-cidr"
+    """A subnet a node, cut out of the rail's: for rails that are routed between nodes."""
     WHEREABOUTS = "whereabouts"
     STATIC = "static"
 
@@ -89,11 +92,12 @@ class RailSelector:
     gpu: str | None = None
     """PCI address or index of the GPU to pair it with; None: the nearest."""
     subnet: str | None = None
+    """Only of spec.rails: a rail's network is one object for all nodes, so groups have none of their own."""
 
 
 @dataclass(frozen=True)
 class GroupOverride:
-    """Rails of nodes that are unlike the others."""
+    """Rails of nodes that are unlike the others; the name says which rail of the fabric each is."""
 
     nodes: NodeSelection
     rails: tuple[RailSelector, ...]
@@ -125,6 +129,8 @@ class NetworkIntent:
     vlan: int | None = None
     exclude: tuple[str, ...] = ()
     """Addresses or prefixes that pods never get."""
+    per_node_prefix: int | None = None
+    """Length of each node's own subnet, with nv-ipam-cidr."""
 
 
 @dataclass(frozen=True)

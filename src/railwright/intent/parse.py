@@ -10,6 +10,7 @@ from pathlib import Path
 from railwright.core.errors import UsageError
 from railwright.intent.check_shape import check_shape
 from railwright.intent.convert import to_intent
+from railwright.intent.ipam_rules import check_ipam
 from railwright.intent.mistakes import Mistake, error_of
 from railwright.intent.model import Intent, Place
 from railwright.intent.read_yaml import MAX_BYTES, read_documents
@@ -78,7 +79,7 @@ def parse_intents(text: str, file: str = "rails.yaml") -> tuple[Intent, ...]:
         mistakes.extend(wrong)
         checked.append((root, shape, cut))
         spec = shape.spec or SpecShape()
-        mistakes.extend(_placed([*check_rules(spec), *check_subnets(spec)], root, cut, file))
+        mistakes.extend(_placed([*check_rules(spec), *check_subnets(spec), *check_ipam(spec)], root, cut, file))
     mistakes.extend(_between(checked, file))
     if mistakes:
         raise error_of(file, mistakes)

@@ -5,13 +5,13 @@ A rule yields a Broken for each fault; positions are added by parse. Subnets hav
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from railwright.core.ids import parse_pci_address
 from railwright.intent.key_doc import MAX_MTU_INFINIBAND, MAX_VFS_INFINIBAND, PACKAGES
 from railwright.intent.mistakes import did_you_mean
-from railwright.intent.shape import DriverShape, GroupShape, NodesShape, RailShape, SpecShape, TolerationShape
+from railwright.intent.shape import DriverShape, GroupRailShape, GroupShape, NodesShape, SpecShape, TolerationShape
 from railwright.intent.tree import KeyPath
 
 SPEC: KeyPath = ("spec",)
@@ -56,34 +56,42 @@ def _method_rules(spec: SpecShape) -> Iterator[Broken]:
 
 
 def _link_rules(spec: SpecShape) -> Iterator[Broken]:
-    network = spec.network
-    mtu = network.mtu if network else None
     if spec.fabric == "infiniband":
-        if spec.vfs_per_rail is not None and spec.vfs_per_rail > MAX_VFS_INFINIBAND:
-            allowed = f"1 to {MAX_VFS_INFINIBAND} on InfiniBand"
-            yield Broken((*SPEC, "vfsPerRail"), "too many virtual functions", allowed, str(spec.vfs_per_rail))
-        if mtu is not None and mtu > MAX_MTU_INFINIBAND:
-            hint = "leave mtu out on InfiniBand: the partition decides it"
-            allowed = f"at most {MAX_MTU_INFINIBAND} on InfiniBand"
-            yield Broken((*SPEC, "network", "mtu"), "too large", allowed, str(mtu), hint)
-        if network and network.vlan is not None:
-            hint = "on InfiniBand partitions do this: network.pkey"
-            yield _only_for("network.vlan", "fabric roce", "fabric infiniband", hint)
-    if spec.fabric == "roce" and network:
+        yield from _infiniband_rules(spec)
+    network = spec.network
+    if network is None:
+        return
+    if spec.fabric == "roce":
         for name, value in (("pkey", network.pkey), ("guid", network.guid)):
             if value is not None:
                 yield _only_for(f"network.{name}", "fabric infiniband", "fabric roce")
-    if (
-        network
-        and network.vlan is not None
-        and spec.fabric != "infiniband"
-        and spec.method in {"host-device", "shared"}
-    ):
+    if network.vlan is not None and spec.fabric != "infiniband" and spec.method in {"host-device", "shared"}:
         hint = "a macvlan's or a moved port's VLAN is the port's own: tag it at the switch, or method sriov"
         yield _only_for("network.vlan", "method sriov", f"method {spec.method}", hint)
+    mtu = network.mtu
     if spec.path_mtu is not None and mtu is not None and spec.path_mtu >= mtu and spec.fabric == "roce":
         hint = "RDMA packets need room for their headers"
         yield Broken((*SPEC, "pathMtu"), "does not fit into network.mtu", f"less than {mtu}", str(spec.path_mtu), hint)
+
+
+def _infiniband_rules(spec: SpecShape) -> Iterator[Broken]:
+    if spec.vfs_per_rail is not None and spec.vfs_per_rail > MAX_VFS_INFINIBAND:
+        allowed = f"1 to {MAX_VFS_INFINIBAND} on InfiniBand"
+        yield Broken((*SPEC, "vfsPerRail"), "too many virtual functions", allowed, str(spec.vfs_per_rail))
+    if spec.traffic_class is not None:
+        hint = "InfiniBand's service levels are the subnet manager's: a traffic class is for RoCE"
+        yield _only_for("trafficClass", "fabric roce", "fabric infiniband", hint)
+    mtu = spec.network.mtu if spec.network else None
+    if mtu is not None and spec.method in {"shared", "host-device"}:
+        hint = "leave mtu out: the partition decides it, and a pod's interface has its port's"
+        yield _only_for("network.mtu", "fabric roce, or method sriov", f"method {spec.method} on InfiniBand", hint)
+    elif mtu is not None and mtu > MAX_MTU_INFINIBAND:
+        hint = "leave mtu out on InfiniBand: the partition decides it"
+        allowed = f"at most {MAX_MTU_INFINIBAND} on InfiniBand"
+        yield Broken((*SPEC, "network", "mtu"), "too large", allowed, str(mtu), hint)
+    if spec.network and spec.network.vlan is not None:
+        hint = "on InfiniBand partitions do this: network.pkey"
+        yield _only_for("network.vlan", "fabric roce", "fabric infiniband", hint)
 
 
 def _partition_rules(spec: SpecShape) -> Iterator[Broken]:
@@ -96,9 +104,9 @@ def _partition_rules(spec: SpecShape) -> Iterator[Broken]:
             yield Broken(
                 path, "not a partition", '"0x0001" to "0xffff", whose lower 15 bits are not all 0', network.pkey
             )
-        if spec.method == "host-device":
-            hint = "the port keeps the partition that the subnet manager gave it"
-            yield _only_for("network.pkey", "methods shared and sriov", "method host-device", hint)
+        if spec.method in {"shared", "host-device"}:
+            hint = "pods have the port's own partition there, which the subnet manager sets"
+            yield _only_for("network.pkey", "method sriov", f"method {spec.method}", hint)
     if network.guid is not None and spec.method not in {None, "sriov"}:
         yield _only_for("network.guid", "method sriov", f"method {spec.method}", "a port's GUID is fixed in hardware")
 
@@ -132,7 +140,7 @@ def _node_rules(nodes: NodesShape | None, path: KeyPath) -> Iterator[Broken]:
     yield from _twice(nodes.names or [], (*path, "names"), "node")
 
 
-def _rail_rules(rails: list[RailShape], path: KeyPath) -> Iterator[Broken]:
+def _rail_rules(rails: Sequence[GroupRailShape], path: KeyPath) -> Iterator[Broken]:
     for index, rail in enumerate(rails):
         selectors = {"pciAddress": rail.pci_address, "netdev": rail.netdev, "deviceId": rail.device_id}
         chosen = [name for name, value in selectors.items() if value is not None]

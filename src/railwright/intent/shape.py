@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from railwright.intent.key_doc import (
     MAX_NAME,
+    MAX_NODE_PREFIX,
     MAX_PODS,
     MAX_RAIL_NAME,
     MAX_VFS,
@@ -74,14 +75,19 @@ class NodesShape(Shape):
     labels: Annotated[dict[LabelKey, LabelValue], Field(min_length=1)] | None = None
 
 
-class RailShape(Shape):
-    """One rail."""
+class GroupRailShape(Shape):
+    """One rail of a group of nodes; its subnet is the fabric's."""
 
     name: RailName | None = None
     pci_address: Annotated[str, StringConstraints(pattern=PCI_ADDRESS)] | None = None
     netdev: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][-A-Za-z0-9_.]*$", max_length=15)] | None = None
     device_id: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{4}$")] | None = None
     gpu: Annotated[Annotated[str, StringConstraints(pattern=GPU)] | None, BeforeValidator(_as_text)] = None
+
+
+class RailShape(GroupRailShape):
+    """One rail."""
+
     subnet: str | None = None
 
 
@@ -89,7 +95,7 @@ class GroupShape(Shape):
     """Rails of some nodes."""
 
     nodes: NodesShape | None = None
-    rails: Annotated[list[RailShape], Field(min_length=1)] | None = None
+    rails: Annotated[list[GroupRailShape], Field(min_length=1)] | None = None
 
 
 class RouteShape(Shape):
@@ -104,7 +110,8 @@ class NetworkShape(Shape):
 
     subnets: Annotated[Annotated[list[str], Field(min_length=1)] | None, BeforeValidator(_as_list)] = None
     mtu: Annotated[int, Field(ge=MTU_RANGE[0], le=MTU_RANGE[1])] | None = None
-    ipam: Literal["nv-ipam", "whereabouts", "static"] | None = None
+    ipam: Literal["nv-ipam", "nv-ipam-cidr", "whereabouts", "static"] | None = None
+    per_node_prefix: Annotated[int, Field(ge=1, le=MAX_NODE_PREFIX)] | None = None
     gateway: bool | None = None
     routes: list[RouteShape] | None = None
     pkey: Annotated[str, StringConstraints(pattern=r"^0[xX][0-9a-fA-F]{1,4}$")] | None = None

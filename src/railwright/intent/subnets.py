@@ -38,13 +38,6 @@ def check_subnets(spec: SpecShape) -> Iterator[Broken]:
     if network.subnets is not None and len(placed) == len(network.subnets):
         yield from _sizes(placed, len(spec.rails) if spec.rails else None)
     yield from _too_small_each(rails)
-    for number, group in enumerate(spec.groups or []):
-        own: list[Placed] = []
-        for index, rail in enumerate(group.rails or []):
-            if rail.subnet is not None:
-                yield from _take(rail.subnet, (*SPEC, "groups", number, "rails", index, "subnet"), own)
-        yield from overlaps(own)
-        yield from _too_small_each(own)
     everything = [*placed, *rails]
     yield from _routes(network, everything)
     yield from _excluded(network, everything)
@@ -152,9 +145,13 @@ def _routes(network: NetworkShape, placed: list[Placed]) -> Iterator[Broken]:
         if route.destination is not None and destination is None:
             expected = "an IPv4 or IPv6 prefix"
             yield Broken((*path, "destination"), "not a destination", expected, _short(route.destination))
-        if route.gateway is None and not network.gateway:
+        if route.gateway is None and not network.gateway and network.ipam != "nv-ipam-cidr":
             yield Broken(path, "has no gateway", "a gateway, or spec.network.gateway: true")
         yield from _gateway(route, destination, placed, (*path, "gateway"))
+        if destination is not None and placed and all(net.version != destination.version for _, net in placed):
+            problem = "no rail has addresses of its family"
+            expected = f"a destination of the subnets' family (IPv{placed[0][1].version})"
+            yield Broken((*path, "destination"), problem, expected, str(destination))
 
 
 def _gateway(route: RouteShape, destination: Network | None, placed: list[Placed], path: KeyPath) -> Iterator[Broken]:

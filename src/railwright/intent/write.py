@@ -114,6 +114,7 @@ def _network(network: NetworkIntent) -> dict[str, Any]:
         subnets=list(network.subnets) if network.subnets is not None else None,
         mtu=network.mtu_bytes,
         ipam=network.ipam and str(network.ipam),
+        perNodePrefix=network.per_node_prefix,
         gateway=network.gateway,
         routes=[_written(destination=route.destination, gateway=route.gateway) for route in network.routes] or None,
         pkey=network.pkey,

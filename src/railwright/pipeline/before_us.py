@@ -27,6 +27,7 @@ SEEN_AGAIN = frozenset(
         kinds.KUBELET_CONFIG,
         kinds.NODE_NETWORK_CONFIGURATION_POLICY,
         kinds.NV_IPAM_IP_POOL,
+        kinds.NV_IPAM_CIDR_POOL,
     }
 )
 """Kinds of ours that plan must see: the version that is installed, and what nodes and pods were given already."""

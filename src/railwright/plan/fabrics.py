@@ -10,13 +10,14 @@ from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
 from railwright.plan.names import resource_name
-from railwright.plan.network import subnets_for
-from railwright.plan.nodes import select
+from railwright.plan.nodes import check_groups, select
 from railwright.plan.notes import Notes
 from railwright.plan.ports_check import check_node
 from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of
 from railwright.plan.roles import candidates
+from railwright.plan.routes import check_routes
 from railwright.plan.settings import Settings
+from railwright.plan.subnets import subnets_for
 from railwright.plan.uplinks import refuse_cut
 
 
@@ -45,6 +46,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
     for settings in all_settings:
         if snapshot.nodes:
             found, reasons = select(settings.intent, snapshot, notes)
+            check_groups(settings.intent, found, notes)
             left_out |= reasons
             selected |= {item.node.name: item.reason for item in found}
             wired = []
@@ -80,7 +82,8 @@ def _fabric(
             f"{len(group.nodes)} nodes are wired unlike the others: {', '.join(group.nodes[:6])} ({group.machine})",
             group.name,
         )
-    most = max((len(item.rails) for item in wired), default=0)
+    by_name = _by_name(settings, wired)
+    most = len(by_name)
     fewer = [item.node for item in wired if 0 < len(item.rails) < most]
     if fewer:
         named = ", ".join(fewer[:6])
@@ -89,14 +92,32 @@ def _fabric(
             f"{len(fewer)} nodes have fewer than {most} rails: pods that ask for all do not fit there ({named})",
             settings.name,
         )
-    names = next((item.names for item in wired if item.names), ())
-    ports = [tuple(rail_port(item.node, item.rails[n]) for item in wired if n < len(item.rails)) for n in range(most)]
-    return FabricNodes(settings, _rails(settings, names, ports, snapshot, taken, notes), groups, hardware)
+    rails = _rails(settings, tuple(by_name), list(by_name.values()), snapshot, taken, notes)
+    return FabricNodes(settings, rails, groups, hardware)
+
+
+def _by_name(settings: Settings, wired: tuple[NodeRails, ...]) -> dict[str, tuple[RailPort, ...]]:
+    """Put the ports that nodes have on each rail together, in the order of spec.rails, then of the nodes' own rails."""
+    names: dict[str, None] = dict.fromkeys(item.name for item in settings.intent.rails or ())
+    for item in sorted(wired, key=lambda item: -len(item.rails)):
+        names |= dict.fromkeys(item.by_name)
+    return {
+        name: tuple(rail_port(item.node, rail) for item in wired if (rail := item.by_name.get(name)) is not None)
+        for name in names
+        if not wired or any(name in item.by_name for item in wired)
+    }
 
 
 def _offline(settings: Settings, snapshot: Snapshot, taken: list[str], notes: Notes) -> FabricNodes:
     """Make rails of what the intent names; there are no nodes."""
     wish = settings.intent.rails or ()
+    if settings.intent.groups:
+        notes.refuse(
+            "groups-need-nodes",
+            f"without a cluster nobody knows which nodes the groups of {settings.name} are",
+            where=str(settings.intent.place("spec.groups") or settings.name),
+            hint="plan with the cluster, or a RailFabric for each kind of node",
+        )
     if not wish or any(item.netdev is None for item in wish):
         notes.refuse(
             "rails-not-named",
@@ -131,12 +152,12 @@ def _rails(
     taken: list[str],
     notes: Notes,
 ) -> tuple[Rail, ...]:
-    subnets = subnets_for(settings, len(ports), snapshot.cluster, taken, notes).by_rail
+    subnets = subnets_for(settings, names, snapshot.cluster, taken, notes).by_rail
     rails = []
     for index, on_nodes in enumerate(ports):
-        name = RailName(names[index] if index < len(names) else f"rail{index}")
+        name = names[index]
         rail = Rail(
-            name=name,
+            name=RailName(name),
             fabric=FabricName(settings.name),
             index=index,
             ports=tuple(sorted(on_nodes, key=lambda port: port.node)),
@@ -146,6 +167,7 @@ def _rails(
         )
         prefix = RESOURCE_PREFIXES[settings.intent.method]
         rails.append(replace(rail, resource=f"{prefix}/{resource_name(settings, rail)}"))
+    check_routes(settings, rails, notes)
     return tuple(rails)
 
 

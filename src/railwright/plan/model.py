@@ -32,6 +32,7 @@ from railwright.plan.expectation_model import (
 )
 from railwright.plan.share_model import (
     AccessShare,
+    CidrPoolShare,
     DevicePool,
     DriverShare,
     GpuPolicyShare,
@@ -77,6 +78,7 @@ __all__ = [
     "Allocatable",
     "Basis",
     "Batch",
+    "CidrPoolShare",
     "Decision",
     "DevicePool",
     "DriverLoaded",

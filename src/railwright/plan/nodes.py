@@ -1,5 +1,6 @@
 """Which nodes a fabric is about: asked for by name or label, else workers with a GPU and a ConnectX port."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railwright.core.ids import FabricName, NodeName
@@ -84,15 +85,43 @@ def matches(selection: NodeSelection, node: NodeFacts) -> bool:
 
 def _refuse_missing(intent: Intent, snapshot: Snapshot, notes: Notes) -> None:
     known = {node.name for node in snapshot.nodes}
-    for name in intent.nodes.names or ():
-        if name not in known:
+    selections = {"spec.nodes": intent.nodes} | {
+        f"spec.groups[{number}].nodes": group.nodes for number, group in enumerate(intent.groups)
+    }
+    for key, selection in selections.items():
+        for name in selection.names or ():
+            if name not in known:
+                notes.refuse(
+                    "node-does-not-exist",
+                    f"{key} names {name}, and the cluster has no such node",
+                    where=str(intent.place(key) or intent.name),
+                    expected=f"one of {', '.join(sorted(known)) or 'none'}",
+                    seen=name,
+                )
+
+
+def check_groups(intent: Intent, selected: Iterable[Selected], notes: Notes) -> None:
+    """Refuse a node that two groups claim; warn of a group without any node of the fabric."""
+    claims: dict[int, list[NodeName]] = {number: [] for number in range(len(intent.groups))}
+    for item in selected:
+        mine = [number for number, group in enumerate(intent.groups) if matches(group.nodes, item.node)]
+        for number in mine:
+            claims[number].append(item.node.name)
+        if len(mine) > 1:
+            listed = " and ".join(f"spec.groups[{number}]" for number in mine)
             notes.refuse(
-                "node-does-not-exist",
-                f"spec.nodes names {name}, and the cluster has no such node",
-                where=str(intent.place("spec.nodes") or intent.name),
-                expected=f"one of {', '.join(sorted(known)) or 'none'}",
-                seen=name,
+                "node-in-two-groups",
+                f"{item.node.name} fits {listed}",
+                where=str(intent.place(f"spec.groups[{mine[1]}].nodes") or intent.name),
+                expected="one group",
+                seen=listed,
+                hint="choose labels that a node of only one group has, or name the nodes",
+                node=item.node.name,
             )
+    for number, nodes in claims.items():
+        if not nodes:
+            where = str(intent.place(f"spec.groups[{number}].nodes") or intent.name)
+            notes.warn("group-without-nodes", f"spec.groups[{number}] fits no node of {intent.name}", where)
 
 
 def _not_a_worker(node: NodeFacts, topology: Topology) -> str:

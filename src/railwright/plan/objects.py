@@ -9,9 +9,9 @@ from railwright.intent.model import Method
 from railwright.plan.defaults import number
 from railwright.plan.draft import FabricNodes
 from railwright.plan.model import AccessShare, NetworkShare, Share
-from railwright.plan.network import blocks_of, pools_of
 from railwright.plan.notes import Notes
 from railwright.plan.operands import NicNeeds
+from railwright.plan.pools import given_by, pools_of
 from railwright.plan.profiles import host_device, shared, sriov
 from railwright.plan.settings import Settings
 
@@ -43,10 +43,10 @@ def fabric_shares(
         notes.warn(
             "no-workload-namespace", "spec.workloadNamespaces is empty: no pod can use the rails yet", settings.name
         )
-    blocks = blocks_of(cluster, len(fabric.hardware), number(catalog, "per_node_block"))
+    given = given_by(cluster, len(fabric.hardware), number(catalog, "per_node_block"))
     shares: list[Share] = []
     if targets:
-        shares += pools_of(settings, fabric.rails, namespaces[NETWORK_OPERATOR], blocks, notes)
+        shares += pools_of(settings, fabric.rails, namespaces[NETWORK_OPERATOR], given, notes)
     if settings.intent.method is Method.SRIOV:
         namespace = namespaces[SRIOV_OPERATOR]
         priority = number(catalog, "sriov_priority")

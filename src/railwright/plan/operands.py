@@ -128,7 +128,7 @@ def nic_share(
         shared_pools=needs.shared_pools,
         host_pools=needs.host_pools,
         ipoib=any(item.intent.method is Method.SHARED and item.is_infiniband for item in all_settings),
-        nv_ipam=any(item.ipam is Ipam.NV_IPAM for item in all_settings),
+        nv_ipam=any(item.ipam in {Ipam.NV_IPAM, Ipam.NV_IPAM_CIDR} for item in all_settings),
         ib_kubernetes={} if any(item.intent.network.guid == "pool" for item in all_settings) else None,
         component_repository=_mirrored(entry.component_repository, intents),
         component_version=entry.component_tag,

@@ -20,23 +20,29 @@ class Paired:
     gpu: Gpu | None
     distance: Distance | None
     reason: str
+    name: str = ""
+    """As asked for; "" where its place among the node's rails names it."""
 
 
 @dataclass(frozen=True)
 class NodeRails:
-    """The rails of one node, in order; `names` when they were asked for by name."""
+    """The rails of one node, in order."""
 
     node: NodeName
     rails: tuple[Paired, ...]
     gpus: int
     gpu_id: str
-    names: tuple[str, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, Paired]:
+        """The node's rails by the name that they have on every node."""
+        return {rail.name or f"rail{number}": rail for number, rail in enumerate(self.rails)}
 
     @property
     def signature(self) -> tuple[object, ...]:
         """Nodes with the same signature are wired alike: one selector fits all of them."""
-        ports = tuple((rail.port.device_id, rail.port.pci, rail.port.netdev) for rail in self.rails)
-        return (self.gpu_id, self.gpus, self.names, ports)
+        ports = tuple((rail.name, rail.port.device_id, rail.port.pci, rail.port.netdev) for rail in self.rails)
+        return (self.gpu_id, self.gpus, ports)
 
 
 def rails_of(selected: Selected, found: tuple[Candidate, ...], intent: Intent, notes: Notes) -> NodeRails:
@@ -44,9 +50,8 @@ def rails_of(selected: Selected, found: tuple[Candidate, ...], intent: Intent, n
     hardware = selected.hardware
     wish = _wish(intent, selected)
     paired = by_distance(found) if wish is None else _by_wish(selected, wish, found, notes)
-    names = tuple(item.name for item in wish or ())
     ids = sorted({gpu.device_id for gpu in hardware.gpus})
-    return NodeRails(selected.node.name, paired, len(hardware.gpus), "+".join(ids), names)
+    return NodeRails(selected.node.name, paired, len(hardware.gpus), "+".join(ids))
 
 
 def by_distance(found: Iterable[Candidate]) -> tuple[Paired, ...]:
@@ -102,8 +107,10 @@ def _by_wish(
         item = min(ports, key=lambda candidate: candidate.port.pci)
         used.add(item.port.pci)
         apart, gpu = _gpu_for(selector, item)
+        if gpu is None and selector.gpu is not None:
+            _refuse_gpu(selected, selector, notes)
         reason = "asked for" + (f", beside GPU {gpu.pci} ({apart.value})" if gpu and apart else "")
-        paired.append(Paired(item.port, gpu, apart, reason))
+        paired.append(Paired(item.port, gpu, apart, reason, selector.name))
     return tuple(paired)
 
 
@@ -134,6 +141,18 @@ def _refuse_selector(selected: Selected, selector: RailSelector, ports: list[Can
         expected="exactly one",
         seen=", ".join(item.port.pci for item in ports) or "none",
         hint="railwright discover shows every port and what it is used for; spec.groups is for nodes that are unlike",
+        node=selected.node.name,
+    )
+
+
+def _refuse_gpu(selected: Selected, selector: RailSelector, notes: Notes) -> None:
+    there = [str(gpu.pci) for gpu in sorted(selected.hardware.gpus, key=lambda gpu: gpu.pci)]
+    notes.refuse(
+        "rail-gpu-not-there",
+        f"rail {selector.name} asks for GPU {selector.gpu}, which {selected.node.name} does not have",
+        expected=f"one of {', '.join(there)}, or its number from 0 to {len(there) - 1}",
+        seen=str(selector.gpu),
+        hint="leave gpu out: the nearest is taken",
         node=selected.node.name,
     )
 

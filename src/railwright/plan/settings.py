@@ -99,7 +99,7 @@ def settings_of(intent: Intent, catalog: Catalog, notes: Notes) -> Settings:
         pods=pods,
         auto_upgrade=value("spec.upgrade.auto", upgrade.auto, "auto_upgrade", flag),
         max_parallel=value("spec.upgrade.maxParallel", upgrade.max_parallel, "max_parallel", number),
-        drain_timeout_s=value("spec.upgrade.drainTimeout", upgrade.drain_timeout_s, "drain_timeout_s", number),
+        drain_timeout_s=value("spec.upgrade.drainTimeoutSeconds", upgrade.drain_timeout_s, "drain_timeout_s", number),
         approval=value("spec.operators.approval", intent.operators.approval, "approval", text),
         stem="".join(letter if letter.isalnum() else "_" for letter in intent.resource_prefix or intent.name),
     )

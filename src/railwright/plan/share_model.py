@@ -212,6 +212,25 @@ class IpPoolShare:
 
 
 @dataclass(frozen=True)
+class CidrPoolShare:
+    """An nv-ipam CIDRPool of one rail: each node gets a subnet of its own."""
+
+    name: str
+    namespace: str
+    cidr: str
+    per_node_prefix: int
+    gateway_index: int
+    """Which address of each node's subnet is its router; 1 is the first."""
+    exclude: tuple[tuple[str, str], ...]
+    """Ranges: first and last address."""
+    routes: tuple[str, ...]
+    """Destinations, through each node's router."""
+    node_labels: Mapping[str, str]
+    fabric: FabricName
+    stage: StageName = NETWORKS_ATTACHED
+
+
+@dataclass(frozen=True)
 class NetworkShare:
     """
     One network of one rail in one workload namespace.
@@ -320,6 +339,7 @@ Share = (
     | SriovPolicyShare
     | GpuPolicyShare
     | IpPoolShare
+    | CidrPoolShare
     | NetworkShare
     | MachineShare
     | KubeletShare

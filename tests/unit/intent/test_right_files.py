@@ -46,7 +46,7 @@ spec:
   - {name: rail2, deviceId: A2DC}
   groups:
   - nodes: {names: [worker-9]}
-    rails: [{name: rail0, netdev: ibs9, subnet: 10.9.0.0/24}]
+    rails: [{name: rail0, netdev: ibs9}]
   network:
     subnets: [192.168.0.0/16, "FD00:0::/56"]
     mtu: 4092
@@ -72,7 +72,6 @@ spec:
   workloadNamespaces: [training, serving]
   vfsPerRail: 16
   rdmaIsolation: true
-  trafficClass: 106
   pathMtu: 2048
   resourcePrefix: gpu-net
   tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
@@ -92,11 +91,7 @@ ALL_FIELDS = Intent(
         RailSelector("rail1", netdev="ibs2f0", gpu="0000:3d:00.0"),
         RailSelector("rail2", device_id="a2dc"),
     ),
-    groups=(
-        GroupOverride(
-            NodeSelection(names=("worker-9",)), (RailSelector("rail0", netdev="ibs9", subnet="10.9.0.0/24"),)
-        ),
-    ),
+    groups=(GroupOverride(NodeSelection(names=("worker-9",)), (RailSelector("rail0", netdev="ibs9"),)),),
     network=NetworkIntent(
         subnets=("192.168.0.0/16", "fd00::/56"),
         mtu_bytes=4092,
@@ -121,7 +116,6 @@ ALL_FIELDS = Intent(
     workload_namespaces=("training", "serving"),
     vfs_per_rail=16,
     rdma_isolation=True,
-    traffic_class=106,
     path_mtu_bytes=2048,
     resource_prefix="gpu-net",
     tolerations=({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},),
@@ -186,6 +180,18 @@ def test_one_subnet_may_be_written_without_a_list():
     assert written.network.subnets == ("10.0.0.0/16",)
 
 
+def test_a_subnet_a_node_and_its_length():
+    network = (
+        "network: {ipam: nv-ipam-cidr, subnets: 10.0.0.0/12, perNodePrefix: 26, routes: [{destination: 10.0.0.0/8}]}"
+    )
+    intent = one(f"{SHORT}  trafficClass: 106\n  {network}\n")
+    assert intent.network == NetworkIntent(
+        ("10.0.0.0/12",), ipam=Ipam.NV_IPAM_CIDR, per_node_prefix=26, routes=(Route("10.0.0.0/8"),)
+    )
+    assert intent.traffic_class == 106
+    assert one(intent.document) == intent
+
+
 def test_subnets_of_both_families_one_a_rail():
     rails = "rails: [{name: a, netdev: e1}, {name: b, netdev: e2}]"
     subnets = "subnets: [10.0.0.0/24, 10.0.1.0/24, 'fd00::/64', 'fd00:0:0:1::/64']"
@@ -204,7 +210,7 @@ def test_several_documents_become_several_intents():
 
 def test_places_are_those_of_keys():
     intent = one(EVERY_KEY)
-    for path in ("spec.network.mtu", "spec.rails[1].gpu", "metadata.name", "spec.groups[0].rails[0].subnet"):
+    for path in ("spec.network.mtu", "spec.rails[1].gpu", "metadata.name", "spec.groups[0].rails[0].netdev"):
         place = intent.places[path]
         line = EVERY_KEY.splitlines()[place.line - 1]
         assert line[place.column - 1 :].startswith(path.rpartition(".")[2])

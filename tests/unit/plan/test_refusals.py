@@ -22,6 +22,7 @@ from railwright.intent.model import (
     DriverIntent,
     Fabric,
     GpuMemory,
+    GroupOverride,
     Intent,
     Method,
     NetworkIntent,
@@ -29,12 +30,17 @@ from railwright.intent.model import (
     NodeSelection,
     OperatorsIntent,
     RailSelector,
+    Route,
 )
 from railwright.plan.plan import plan
 
 CATALOG = load_catalog()
 IB = Fabric.INFINIBAND
 SUBNETS = NetworkIntent(subnets=("10.128.0.0/16",))
+
+
+def a_group(*nodes):
+    return GroupOverride(NodeSelection(names=nodes), (RailSelector("rail0", netdev="ens0f0np0"),))
 
 
 def _second(method=Method.SHARED, fabric=Fabric.ROCE, *, driver=None, **changes):
@@ -140,9 +146,14 @@ def test_a_pool_that_is_not_at_rest_is_refused(change):
         ("subnet-overlaps", an_intent(network=SUBNETS)),
         ("subnets-do-not-fit-rails", an_intent(network=NetworkIntent(subnets=("192.168.0.0/24", "192.168.1.0/24")))),
         ("subnet-too-small", an_intent(network=NetworkIntent(subnets=("192.168.0.0/29",)))),
+        ("node-does-not-exist", an_intent(groups=(a_group("worker-7"),))),
+        ("route-reaches-no-rail", an_intent(network=NetworkIntent(routes=(Route("10.9.0.0/16", "10.1.0.1"),)))),
+        ("route-reaches-no-rail", an_intent(network=NetworkIntent(routes=(Route("fd00::/48"),), gateway=True))),
         (
-            "nv-ipam-takes-one-family",
-            an_intent(network=NetworkIntent(subnets=("192.168.0.0/16", "fd00:1::/48"))),
+            "several-routers",
+            an_intent(
+                network=NetworkIntent(("192.168.0.0/16",), gateway=True, routes=(Route("10.9.0.0/16", "192.168.0.9"),))
+            ),
         ),
         ("channel-not-offered", an_intent(operators=OperatorsIntent(channels={"nfd": "v9"}))),
         pytest.param(

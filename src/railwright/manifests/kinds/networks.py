@@ -8,6 +8,7 @@ from railwright.core.kinds import (
     IPOIB_NETWORK,
     MACVLAN_NETWORK,
     NETWORK_ATTACHMENT_DEFINITION,
+    NV_IPAM_CIDR_POOL,
     NV_IPAM_IP_POOL,
     SRIOV_IB_NETWORK,
     SRIOV_NETWORK,
@@ -16,7 +17,7 @@ from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import Kind
 from railwright.manifests.assemble import a_manifest, an_object, json_string, node_terms, without_empty
 from railwright.manifests.model import Manifest
-from railwright.plan.model import IpPoolShare, NetworkShare
+from railwright.plan.model import CidrPoolShare, IpPoolShare, NetworkShare
 
 CNI_VERSION = "0.3.1"
 """As in the operator's own NADs. Source: Mellanox/network-operator b06827e0, manifests/state-macvlan-network."""
@@ -36,6 +37,21 @@ def ip_pool(share: IpPoolShare) -> tuple[Manifest, ...]:
         "nodeSelector": {"nodeSelectorTerms": terms} if terms else None,
     }
     obj = an_object(NV_IPAM_IP_POOL, share.name, namespace=share.namespace, spec=without_empty(spec))
+    return (a_manifest(obj, share.stage, [share.fabric]),)
+
+
+def cidr_pool(share: CidrPoolShare) -> tuple[Manifest, ...]:
+    """Render one rail's addresses as a subnet a node, each with its own router."""
+    terms = node_terms([share.node_labels])
+    spec = {
+        "cidr": share.cidr,
+        "perNodeNetworkPrefix": share.per_node_prefix,
+        "gatewayIndex": share.gateway_index,
+        "exclusions": [{"startIP": first, "endIP": last} for first, last in share.exclude],
+        "routes": [{"dst": destination} for destination in share.routes],
+        "nodeSelector": {"nodeSelectorTerms": terms} if terms else None,
+    }
+    obj = an_object(NV_IPAM_CIDR_POOL, share.name, namespace=share.namespace, spec=without_empty(spec))
     return (a_manifest(obj, share.stage, [share.fabric]),)
 
 
