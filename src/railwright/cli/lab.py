@@ -19,7 +19,7 @@ from railwright.lab.rdma.topology import Shape
 
 _NOT_REAL = ("NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC", "GPUs", "Kubernetes")
 _EFFORT = api.Effort(
-    duration_s=1.0, sizes_bytes=(65536,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=16, iterations=10
+    duration_s=0.5, sizes_bytes=(65536,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=8, iterations=10
 )
 """Little, because an emulated processor moves 20 MiB/s."""
 _PEER_SHARE = 0.2

@@ -53,8 +53,9 @@ async def test_requests_run_at_the_same_time(link: Link) -> None:
     first = asyncio.create_task(link.shell("read line < /dev/zero || true; sleep 60", timeout_s=60.0))
     assert (await link.shell("echo second")).out == "second\n"
     assert not first.done()
-    assert await link.end_all() == 1
-    assert (await first).exit_code is None
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
 
 
 async def test_a_half_runs_and_replies(link: Link) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import railwright
 from railwright.core.errors import UsageError
 from railwright.lab.rdma import tools
-from railwright.lab.rdma.build import Image, built_image, ensure_image
+from railwright.lab.rdma.build import built_image, ensure_image
 from railwright.lab.rdma.endpoints import PodEndpoint
 from railwright.lab.rdma.faults import FAULTS, no_fault
 from railwright.lab.rdma.image import own_file_system
-from railwright.lab.rdma.machine import Link, booted
+from railwright.lab.rdma.kept import running, state_file
+from railwright.lab.rdma.machine import Link, MachineParts
 from railwright.lab.rdma.newer_emulator import emulator_with_igb
 from railwright.lab.rdma.topology import (
     Shape,
@@ -88,20 +89,16 @@ async def _agent(shape: Shape, progress: Progress) -> AsyncIterator[tuple[Link, 
             yield link, f"this host, Linux {kernel}"
         return
     parts = await machine_parts(shape, progress)
-    progress.emit(Note(f"booting the lab's machine (Linux {parts.image.kernel_version}, emulated)"))
+    announce(parts, progress)
     with tempfile.TemporaryDirectory(prefix="rw-lab-") as folder:
-        extra = emulator_arguments(shape)
-        async with booted(parts.emulator, parts.image, parts.own_code, Path(folder), extra) as link:
+        async with running(parts, Path(folder)) as link:
             yield link, f"a virtual machine with Linux {parts.image.kernel_version}"
 
 
-@dataclass(frozen=True)
-class MachineParts:
-    """What a machine is started from."""
-
-    emulator: tools.Emulator
-    image: Image
-    own_code: bytes
+def announce(parts: MachineParts, progress: Progress) -> None:
+    """Say what is started, and whether that takes a second or ten."""
+    doing = "waking" if state_file(parts).is_file() else "booting"
+    progress.emit(Note(f"{doing} the lab's machine (Linux {parts.image.kernel_version}, emulated)"))
 
 
 async def machine_parts(shape: Shape, progress: Progress) -> MachineParts:
@@ -119,7 +116,7 @@ async def machine_parts(shape: Shape, progress: Progress) -> MachineParts:
     if shape.method == "sriov" and not emulator.has_igb:
         emulator = await emulator_with_igb(progress)
     own_code = await asyncio.to_thread(own_file_system, Path(railwright.__file__).parent)
-    return MachineParts(emulator, image, own_code)
+    return MachineParts(emulator, image, own_code, emulator_arguments(shape))
 
 
 @asynccontextmanager

@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import itertools
 import json
+import shlex
 import shutil
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ BOOT_LIMIT_S = 240.0
 MEMORY_MIB = 768
 CONTROL = "control"
 """Name of the socket to the agent, in the machine's folder."""
+MONITOR = "monitor"
+"""Name of the socket to QEMU itself."""
 INITRD = "initrd"
 _ANSWER_SPARE_S = 20.0
 _LONGEST_ANSWER_BYTES = 1 << 26
@@ -75,13 +77,6 @@ class Link:
         reply: dict[str, Any] = said.get("reply", {})
         return reply
 
-    async def end_all(self) -> int:
-        """Kill whatever runs now; how many."""
-        running = list(self._waiting)
-        for number in running:
-            await self._send({"id": next(self._numbers), "end": number})
-        return len(running)
-
     async def close(self) -> None:
         """Stop speaking; the agent goes on."""
         self._listening.cancel()
@@ -125,43 +120,58 @@ class Link:
             self._greeting.exception()
 
 
-def command(emulator: Emulator, image: Image, own: Path, folder: Path, extra: tuple[str, ...]) -> list[str]:
+@dataclass(frozen=True)
+class MachineParts:
+    """
+    What a machine is started from.
+
+    Attributes:
+        own_code: a second file system, see `image.own_file_system`.
+        nics: QEMU's arguments for the NICs that a method needs.
+    """
+
+    emulator: Emulator
+    image: Image
+    own_code: bytes
+    nics: tuple[str, ...] = ()
+
+
+def command(parts: MachineParts, initrd: Path, folder: Path) -> list[str]:
     """Write QEMU's command line."""
     return [
-        *emulator.command,
+        *parts.emulator.command,
         *("-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", "1", "-m", str(MEMORY_MIB)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-serial", f"file:{folder}/console"),
+        *("-serial", f"file:{folder}/console", "-qmp", f"unix:{folder}/{MONITOR},server=on,wait=off"),
         *("-device", "virtio-serial-pci", "-chardev", f"socket,id=c0,path={folder}/{CONTROL},server=on,wait=off"),
         *("-device", f"virtserialport,chardev=c0,name={PORT_NAME}"),
-        *("-kernel", str(image.kernel), "-initrd", str(own)),
+        *("-kernel", str(parts.image.kernel), "-initrd", str(initrd)),
         *("-append", "console=ttyS0 quiet panic=-1 mitigations=off"),
-        *extra,
+        *parts.nics,
     ]
 
 
 async def start(
-    emulator: Emulator,
-    image: Image,
-    own_code: bytes,
-    folder: Path,
-    extra: tuple[str, ...] = (),
-    *,
-    outlives_us: bool = False,
+    parts: MachineParts, folder: Path, *, state: Path | None = None, outlives_us: bool = False
 ) -> asyncio.subprocess.Process:
     """
     Start the machine in a session of its own.
 
     Args:
-        own_code: a second file system, see `image.own_file_system`.
         folder: for its console and sockets; must be empty, and short (a socket's path has 107 characters).
+        state: of a machine that was kept, see kept.py; None boots.
         outlives_us: without it the kernel ends the machine when this process ends, however it does.
     """
-    initrd = folder / INITRD
-    await asyncio.to_thread(_write_both, initrd, image.file_system, own_code)
+    if state is None:
+        initrd, waking = folder / INITRD, []
+        await asyncio.to_thread(_write_both, initrd, parts.image.file_system, parts.own_code)
+    else:
+        # What it booted from is in its memory; QEMU only wants the same arguments again.
+        initrd, waking = parts.image.file_system, ["-incoming", f"exec:cat {shlex.quote(str(state))}"]
     with await asyncio.to_thread((folder / "emulator.log").open, "wb") as log:
         return await asyncio.create_subprocess_exec(
-            *command(emulator, image, initrd, folder, extra),
+            *command(parts, initrd, folder),
+            *waking,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -174,26 +184,6 @@ def _write_both(initrd: Path, first: Path, second: bytes) -> None:
     with initrd.open("wb") as out, first.open("rb") as source:
         shutil.copyfileobj(source, out)
         out.write(second)
-
-
-@asynccontextmanager
-async def booted(
-    emulator: Emulator, image: Image, own_code: bytes, folder: Path, extra: tuple[str, ...] = ()
-) -> AsyncIterator[Link]:
-    """Boot the machine for the length of a block; see `start`. Raises ClusterUnreachable."""
-    process = await start(emulator, image, own_code, folder, extra)
-    try:
-        link = await connected(folder / CONTROL, process)
-        try:
-            await link.greeting(BOOT_LIMIT_S)
-            (folder / INITRD).unlink()
-            yield link
-        finally:
-            await link.close()
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def connected(control: Path, process: asyncio.subprocess.Process | None = None) -> Link:

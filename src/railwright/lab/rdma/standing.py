@@ -10,10 +10,11 @@ from pathlib import Path
 
 from railwright.core.errors import ClusterUnreachable, UsageError
 from railwright.lab.rdma import recipe
-from railwright.lab.rdma.lab import furnish, machine_parts
-from railwright.lab.rdma.machine import BOOT_LIMIT_S, CONTROL, Link, ShellResult, connected, start
-from railwright.lab.rdma.topology import Shape, emulator_arguments, pods
-from railwright.ports.progress import Note, Progress
+from railwright.lab.rdma.kept import wake_or_boot
+from railwright.lab.rdma.lab import announce, furnish, machine_parts
+from railwright.lab.rdma.machine import CONTROL, Link, ShellResult, connected
+from railwright.lab.rdma.topology import Shape, pods
+from railwright.ports.progress import Progress
 
 _UP = "railwright lab up"
 _DOWN_STEPS, _DOWN_STEP_S = 100, 0.05
@@ -54,12 +55,9 @@ async def up(shape: Shape, progress: Progress, fault: str = "") -> str:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     parts = await machine_parts(shape, progress)
-    progress.emit(Note(f"booting the lab's machine (Linux {parts.image.kernel_version}, emulated)"))
-    extra = emulator_arguments(shape)
-    process = await start(parts.emulator, parts.image, parts.own_code, folder, extra, outlives_us=True)
+    announce(parts, progress)
+    process, link = await wake_or_boot(parts, folder, outlives_us=True)
     try:
-        link = await connected(folder / CONTROL, process)
-        await link.greeting(BOOT_LIMIT_S)
         await furnish(link, shape, "up", fault)
         await link.close()
         (folder / "process").write_text(str(process.pid))
