@@ -114,6 +114,8 @@ class NicPort:
     """"out_of_sequence", "np_cnp_sent", ..."""
     ethtool: Mapping[str, int] = field(default_factory=dict)
     """Statistics of the netdev that matter: pauses, discards, errors; only where ethtool is there."""
+    card_guid: str = ""
+    """The same for every function of a card, on whichever PCI bus; "" when there is no RDMA device."""
 
 
 @dataclass(frozen=True)
@@ -144,3 +146,7 @@ class NetDeviceFacts:
     """Partition of an IPoIB device."""
     dynamic_addresses: tuple[str, ...] = ()
     """Those of `ip_addresses` that DHCP or router advertisements gave."""
+    tunnel_from: str = ""
+    """Of a tunnel: the node's address that its packets start at; empty or "any" where the route decides."""
+    tunnel_over: NetDevice | None = None
+    """Of a tunnel: the device that its packets are bound to."""

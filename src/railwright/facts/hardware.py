@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from railwright.core.ids import NodeName
+from railwright.facts.announced import announced_by
 from railwright.facts.model import NodeFacts, Scope
 from railwright.facts.node_record import parse_node_record
 from railwright.facts.reading import together
@@ -40,7 +41,8 @@ async def read_hardware(
             raw[facts.name] = answer.text
         if answer.problem or not answer.text:
             return replace(facts, hardware_problem=answer.problem or "it printed nothing", read_via=answer.via)
-        hardware = parse_node_record(answer.text, Surroundings(facts.addresses, api_servers))
+        around = Surroundings(facts.addresses, api_servers, announced_by(facts.annotations))
+        hardware = parse_node_record(answer.text, around)
         return replace(facts, hardware=hardware, hardware_problem="", read_via=answer.via)
 
     read_nodes = await together(read(facts) for facts in nodes)

@@ -135,7 +135,7 @@ class IommuState:
     Attributes:
         present: whether devices are behind an IOMMU (groups exist); None when sysfs does not say.
         default_type: type of the GPUs' and NICs' groups when they agree: "identity" (passthrough), "DMA", "DMA-FQ";
-            "" without an IOMMU, "mixed" when they differ.
+            "mixed" when they differ; "" without an IOMMU, and when the type of one of them is not known.
         groups: group by PCI function, GPUs, NICs and their bridges only.
         group_types: type by group.
     """

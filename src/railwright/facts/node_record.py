@@ -1,6 +1,5 @@
 """From the text that the node script printed to what the node is: the one entry to the parsers of a node record."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -18,9 +17,10 @@ from railwright.facts.sources.pci_config import parse_pci_config
 from railwright.facts.sources.qos import parse_qos
 from railwright.facts.sources.routes import parse_routes
 from railwright.facts.sources.settings import parse_runtime, parse_settings
+from railwright.facts.sources.sockets import parse_sockets
 from railwright.facts.sources.storage import parse_storage
 from railwright.facts.sources.virtual_functions import parse_virtual_functions
-from railwright.facts.uplinks import Surroundings, find_uplinks
+from railwright.facts.uplinks import Surroundings, Traffic, find_uplinks
 
 SECTIONS = (
     "meta",
@@ -42,6 +42,11 @@ SECTIONS = (
     "values",
 )
 DEPTH_SECTIONS = (
+    "route4_tables",
+    "route6_tables",
+    "storage",
+    "sockets",
+    "ovs",
     "rules",
     "vf-links",
     "qos",
@@ -68,7 +73,7 @@ DEPTH_SECTIONS = (
     "dmesg",
 )
 """What records have since format 2."""
-OPTIONAL_SECTIONS = ("route4_tables", "sriov", "problems")
+OPTIONAL_SECTIONS = ("sriov", "problems")
 _FORMATS = {"1": SECTIONS, "2": (*SECTIONS, *DEPTH_SECTIONS)}
 _ALONE: Surroundings = Surroundings()
 _KEPT_RECORDS = 256
@@ -91,22 +96,27 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     system, system_unseen = parse_system(record)
     routes, route_unseen = parse_routes(record)
     storage, storage_unseen = parse_storage(record)
+    connections, socket_unseen = parse_sockets(record)
     parts, parts_unseen, net_unseen = _parts(record)
     if system.netns_is_host is False:
         # A pod's interfaces are not the node's, whatever they are called.
         parts = replace(parts, netdevs=())
     machine, machine_unseen = parse_machine(record)
     settings, settings_unseen = parse_settings(record, gpu_driver=system.nvidia_driver)
-    parents = {device.address: device.parent for device in parts.devices if device.parent is not None}
     uplinks = find_uplinks(
         record,
-        netdevs=parts.netdevs,
-        routes=routes,
-        storage=storage,
-        parent_of=parents,
-        around=around,
-        netns_is_host=system.netns_is_host,
-        misread=bool(net_unseen or route_unseen or storage_unseen),
+        Traffic(
+            netdevs=parts.netdevs,
+            routes=routes,
+            storage=storage,
+            connections=connections,
+            parent_of={device.address: device.parent for device in parts.devices if device.parent is not None},
+            pci_of_rdma={port.device: port.pci for port in parts.rdma_ports if port.pci is not None},
+            netns_is_host=system.netns_is_host,
+            kubelet_seen=system.kubelet_seen,
+            misread=bool(net_unseen or route_unseen or storage_unseen or socket_unseen),
+        ),
+        around,
     )
     gpus, ports = gpus_of(parts), ports_of(parts)
     runtime = parse_runtime(record)
@@ -147,6 +157,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
             *net_unseen,
             *route_unseen,
             *storage_unseen,
+            *socket_unseen,
             *machine_unseen,
             *settings_unseen,
         ),
@@ -173,15 +184,14 @@ def _iommu(
     groups: dict[PciAddress, int] = {
         device.address: device.iommu_group for device in devices if device.iommu_group is not None
     }
-    types: Mapping[int, str] = machine.group_types
     addresses = [*(gpu.pci for gpu in gpus), *(port.pci for port in ports)]
-    own = {types.get(groups[address], "") for address in addresses if address in groups}
-    known = own or set(types.values())
+    types = {machine.group_types.get(groups[address], "") if address in groups else "" for address in addresses}
+    common = next(iter(types)) if len(types) == 1 else "mixed"
     return IommuState(
         present=machine.has_iommu,
-        default_type=next(iter(known)) if len(known) == 1 else "mixed" if known else "",
+        default_type=common if types and "" not in types else "",
         groups=groups,
-        group_types=types,
+        group_types=machine.group_types,
     )
 
 

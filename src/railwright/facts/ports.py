@@ -238,6 +238,7 @@ def _port(
         counters=parts.counters.port.get(key, {}),
         hw_counters=parts.counters.hw.get(key, {}),
         ethtool=parts.counters.ethtool.get(netdev.name, {}) if netdev else {},
+        card_guid=rdma.card_guid if rdma else "",
     )
 
 

@@ -3,8 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
-_PARTS = ("node.sh", "node_network.sh", "node_devices.sh", "node_settings.sh")
-"""One script in four files: each goes on where the one before ended."""
+_PARTS = ("node.sh", "node_network.sh", "node_devices.sh", "node_storage.sh", "node_settings.sh")
+"""One script in five files: each goes on where the one before ended."""
 
 
 @cache

@@ -7,7 +7,7 @@ Source: Mellanox/network-operator #2176 (a restart of the driver cut the node of
 is inferred.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from railwright.core.ids import NodeName, PciAddress, card_of
 from railwright.facts.model import Carried, NodeHardware
@@ -23,15 +23,21 @@ def taken_functions(hardware: NodeHardware, rails: Iterable[PciAddress], setting
     """Every PCI function that the fabric takes on a node, with the reason."""
     rails = set(rails)
     taken = dict.fromkeys(rails, "it is a rail")
-    cards = {card_of(pci) for pci in rails}
+    cards = _cards_of(hardware, rails)
     for port in hardware.ports:
         if port.pci in taken:
             continue
-        if settings.intent.method is Method.SRIOV and card_of(port.parent or port.pci) in cards:
+        if settings.intent.method is Method.SRIOV and cards & {card_of(port.parent or port.pci), port.card_guid}:
             taken[port.pci] = "it is on the card of a rail, and SR-IOV sets up and resets whole cards"
         elif settings.nic_driver is NicDriver.DOCA and (port.vendor_id == CONNECTX_VENDOR or port.driver == _MLX5):
             taken[port.pci] = "the DOCA driver's restart takes every mlx5 function of the node down"
     return taken
+
+
+def _cards_of(hardware: NodeHardware, rails: Collection[PciAddress]) -> set[str]:
+    """Name the cards of rails, by PCI address and by GUID: a socket-direct card has functions on several PCI buses."""
+    guids = {port.card_guid for port in hardware.ports if port.pci in rails and port.card_guid}
+    return {card_of(pci) for pci in rails} | guids
 
 
 def refuse_cut(
@@ -54,7 +60,7 @@ def refuse_cut(
     for carried, why in cuts(hardware, rails, settings):
         by_port.setdefault((carried.pci, why), []).append(carried)
     for (_, why), traffic in by_port.items():
-        _refuse(node, traffic, why, rails, settings, notes)
+        _refuse(node, traffic, why, _way_out(traffic[0], hardware, rails, settings), notes)
 
 
 _STORAGE_MODULES = ("ib_iser", "ib_isert", "ib_srp", "ib_srpt", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma")
@@ -99,9 +105,7 @@ def path_text(carried: Carried) -> str:
     return " > ".join((*carried.path, str(carried.pci)))
 
 
-def _refuse(
-    node: NodeName, traffic: list[Carried], why: str, rails: tuple[PciAddress, ...], settings: Settings, notes: Notes
-) -> None:
+def _refuse(node: NodeName, traffic: list[Carried], why: str, way_out: str, notes: Notes) -> None:
     paths = "; ".join(dict.fromkeys(path_text(item) for item in traffic))
     what = ", ".join(dict.fromkeys(item.what for item in traffic))
     notes.refuse(
@@ -109,15 +113,16 @@ def _refuse(
         f"{what} of {node} runs over {paths}, which would be taken: {why}",
         expected="no function that is taken carries the node's own traffic",
         seen=paths,
-        hint=_way_out(traffic[0], rails, settings),
+        hint=way_out,
         node=node,
     )
 
 
-def _way_out(carried: Carried, rails: tuple[PciAddress, ...], settings: Settings) -> str:
+def _way_out(carried: Carried, hardware: NodeHardware, rails: tuple[PciAddress, ...], settings: Settings) -> str:
     if carried.pci in rails:
         return "this port is the node's own: leave it out of spec.rails, or move the node's traffic to another port"
-    on_the_card = carried.pci is not None and card_of(carried.pci) in {card_of(pci) for pci in rails}
+    own = _cards_of(hardware, (carried.pci,)) if carried.pci is not None else set()
+    on_the_card = bool(own & _cards_of(hardware, rails))
     if settings.intent.method is Method.SRIOV and on_the_card:
         return "move the node's traffic to another card, or leave the rails of this card out of spec.rails"
     if settings.nic_driver is NicDriver.DOCA:

@@ -133,6 +133,8 @@ class Nic:
     """Whether /dev/infiniband has the device files of it."""
     dynamic_ips: tuple[str, ...] = ()
     """Those of `ips` that DHCP gave."""
+    same_card_as: str = ""
+    """PCI address of another function of the same card, where that is on another bus (socket direct)."""
     link_local: bool = True
     """Whether IPv6 is on, so that there is a link-local address and a GID of it."""
 
@@ -165,7 +167,15 @@ class Machine:
     default_route: str = "br-ex"
     gateway: str = "10.0.0.1"
     mounts: tuple[str, ...] = ()
-    """Lines of /proc/1/mounts beyond the root file system."""
+    """Lines of /proc/1/mounts beyond the root file system, or of the kubelet's own mounts."""
+    other_routes: tuple[str, ...] = ()
+    """Lines of `ip -o -4 route show table all` that are in no main table."""
+    connections: tuple[tuple[str, int], ...] = ()
+    """Own address and port of what storage serves or uses, as the record has it."""
+    block_devices: tuple[str, ...] = ()
+    """Lines of the record's section `storage`."""
+    tunnel_address: str = ""
+    """Where Open vSwitch's tunnels start; empty for the node's own address."""
     roles: tuple[str, ...] = ("worker",)
     architecture: str = "x86_64"
     page_size_bytes: int = 4096

@@ -27,7 +27,7 @@ def node_record(machine: Machine, world: Objects) -> str:
     ]
     lines: list[str] = []
     for name, body in sections:
-        if name == "route4" and not machine.routes_readable:
+        if name in {"route4", "route4_tables"} and not machine.routes_readable:
             continue
         lines += [f"=== railwright {name}", *body]
     return "\n".join([*lines, "=== railwright end", ""])
@@ -53,6 +53,8 @@ def _network(machine: Machine, running: Running) -> _Sections:
     return [
         ("route4", net.routes(machine)),
         ("route6", []),
+        ("route4_tables", net.route_tables(machine)),
+        ("route6_tables", []),
         ("rules", [f"4\t{line}" for line in machine.settings.rules]),
         ("net", net.net(machine, running)),
         ("addr", net.addresses(machine)),
@@ -75,6 +77,9 @@ def _devices(machine: Machine, running: Running) -> _Sections:
         ("counters", rdma.counters(machine)),
         ("nvme", ["nvme0\tpcie\t"]),
         ("iscsi", []),
+        ("storage", machine.block_devices),
+        ("sockets", [f"{address}\t{port}" for address, port in machine.connections]),
+        ("ovs", net.tunnels(machine)),
     ]
 
 

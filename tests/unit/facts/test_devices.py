@@ -75,3 +75,25 @@ def test_interfaces_of_a_pod_do_not_pass_for_the_node_s():
     assert hardware.netdevs == ()
     assert (hardware.ports[0].netdev, hardware.ports[0].mtu_bytes) == (None, None)
     assert NODE_NETWORK in [item.what for item in hardware.unseen]
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        ({17: "identity", 18: "identity"}, "identity"),
+        ({17: "identity", 18: "DMA"}, "mixed"),
+        ({17: "identity"}, ""),
+        ({17: "identity", 99: "identity"}, ""),
+        ({99: "DMA"}, ""),
+    ],
+)
+def test_the_iommu_type_is_known_only_when_every_gpu_and_nic_tells_it(types, expected):
+    lines = [
+        "=== railwright pci",
+        "0000:19:00.0\tvendor=10de\tdevice=2335\tclass=030200\tpath=pci0000:17/0000:19:00.0\tiommu_group=17",
+        "0000:1a:00.0\tvendor=15b3\tdevice=1021\tclass=020000\tpath=pci0000:17/0000:1a:00.0\tiommu_group=18",
+        "=== railwright iommu",
+        *(f"group\t{number}\t{kind}" for number, kind in types.items()),
+        "=== railwright end",
+    ]
+    assert parse_node_record("\n".join(lines)).iommu.default_type == expected

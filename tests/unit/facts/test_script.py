@@ -9,6 +9,7 @@ import pytest
 
 from railwright.facts.node_record import parse_node_record
 from railwright.facts.script import node_script
+from railwright.facts.uplinks import Surroundings
 
 SHELLS = [words for words in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "ash"]) if shutil.which(words[0])]
 PROGRAMS = {
@@ -26,10 +27,24 @@ case "$*" in
 '-o -d link show') printf '%s\n' \
   '4: br-ex: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 promiscuity 0 \    openvswitch addrgenmode none' \
   '5: bond0.120@bond0: <UP> mtu 1500\    link/ether 0c:42:a1:00:00:01 \    vlan protocol 802.1Q id 120 <REORDER_HDR>' \
+  '7: flannel.1: <UP> mtu 1450\    link/ether 02:00:00:00:00:07 \    vxlan id 1 local 10.0.0.20 dev bond0 srcport 0 0' \
   '6: ens3f0np0: <UP> mtu 1500\    vf 0     link/ether 02:00:00:00:00:01, link-state disable, trust off, query_rss off' ;;
 '-4 rule show') printf '%s\n' '0:	from all lookup local' ;;
 '-o -4 route show table all') printf '%s\n' 'default via 10.0.0.1 dev br-ex' 'local 10.0.0.20 dev br-ex table local' ;;
+'-o -6 route show table all') printf '%s\n' 'fd01::/64 dev br-ex metric 5' 'multicast ff00::/8 dev br-ex table local' ;;
 esac
+"""
+SOCKETS = """  sl  local_address rem_address   st tx_queue rx_queue
+   0: 00000000:0CBC 00000000:0000 0A 00000000:00000000 00:00000000
+   1: 0100007F:1A90 0100007F:C3A4 01 00000000:00000000 00:00000000
+   2: 0400010A:1A91 00000000:0000 0A 00000000:00000000 00:00000000
+   3: 0400010A:1A91 0900010A:C3A4 01 00000000:00000000 00:00000000
+   4: 0400010A:C3A6 0A00000A:192B 01 00000000:00000000 00:00000000
+   5: 0400010A:01BB 0900010A:C3A4 01 00000000:00000000 00:00000000
+   6: 0400010A:C3A8 0900010A:0801 06 00000000:00000000 00:00000000
+"""
+SOCKETS_6 = """  sl  local_address rem_address   st
+   0: 000001FD000000000000000004000000:0CBC 000001FD000000000000000009000000:C3A4 01 0:0
 """
 
 
@@ -86,7 +101,6 @@ def a_machine(top: Path) -> Path:
     """A node: GPU and ConnectX with a virtual function below one switch, uplink over br-ex, VLAN and bond."""
     proc, root, sys = top / "proc", top / "root", top / "root/sys"
     put(proc / "2/comm", "kthreadd\n")
-    put(proc / "77/comm", "crio\n")
     put(proc / "77/limits", "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  8388608  8388608  bytes\n")
     for process in ("self", "1"):
         link(proc / process / "ns/net", Path("net:[4026531840]"))
@@ -132,10 +146,40 @@ def a_machine(top: Path) -> Path:
     bond = netdev(sys, "bond0", lowers=("ens3f0np0",))
     (bond / "bonding").mkdir()
     vlan = netdev(sys, "bond0.120", lowers=("bond0",))
-    netdev(sys, "br-ex")
+    for name in ("br-ex", "flannel.1"):
+        netdev(sys, name)
     link(vlan / "master", netdev(sys, "ovs-system"))
+    what_runs(proc)
+    storage_of(top)
     a_setup(top)
     return top
+
+
+def what_runs(proc: Path) -> None:
+    """Kubelet and container runtime with mounts of their own, and the connections of the node."""
+    for process, number in (("1", 4026531841), ("77", 4026532200), ("88", 4026532200)):
+        link(proc / process / "ns/mnt", Path(f"mnt:[{number}]"))
+    put(proc / "77/comm", "crio\n")
+    put(proc / "88/comm", "kubelet\n")
+    for process in ("77", "88"):
+        put(proc / process / "mounts", "10.1.0.8:/v /var/lib/kubelet/pods/x nfs4 rw,addr=10.1.0.8 0 0\n")
+    put(proc / "self/net/tcp", SOCKETS)
+    put(proc / "self/net/tcp6", SOCKETS_6)
+    put(proc / "self/net/if_inet6", "")
+    put(proc / "self/net/ipv6_route", "")
+
+
+def storage_of(top: Path) -> None:
+    """What a node mounts, maps and serves, and where the tunnels of its cluster network start."""
+    root, sys = top / "root", top / "root/sys"
+    rows = ['"external_ids":["map",[["ovn-encap-ip","10.9.9.9"]]]', '["ovn-encap-ip","10.0.0.20,10.1.0.4"]']
+    put(root / "etc/openvswitch/conf.db", "\n".join(rows) + "\n")
+    put(sys / "bus/rbd/devices/0/config_info", "10.2.0.5:6789,10.2.0.6:6789 name=admin pool image -\n")
+    put(sys / "block/nbd0/pid", "7\n")
+    put(sys / "class/scsi_host/host7/local_ib_device", "mlx5_0\n")
+    put(sys / "kernel/config/nvmet/ports/1/addr_trtype", "rdma\n")
+    put(sys / "kernel/config/nvmet/ports/1/addr_traddr", "10.1.0.4\n")
+    (sys / "kernel/config/target/iscsi/iqn.2003-01.x/tpgt_1/np/10.1.0.4:3260").mkdir(parents=True)
 
 
 def a_setup(top: Path) -> None:
@@ -217,6 +261,7 @@ def test_every_shell_reads_the_same_node(machine, shell):
         "bond0.120": "vlan",
         "br-ex": "openvswitch",
         "ens3f0np0": "",
+        "flannel.1": "vxlan",
         "ovs-system": "openvswitch",
     }
 
@@ -290,15 +335,56 @@ def test_a_program_that_does_not_end_is_left_behind_and_named(machine):
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 def test_what_the_script_prints_is_enough_to_follow_the_nodes_traffic(machine, shell):
     hardware = parse_node_record(run(machine, shell))
-    assert hardware.uplinks_problem == ""
+    assert hardware.uplinks_problem == "network block device nbd0: what carries it can't be told"
     down = ("bond0.120", "bond0", "ens3f0np0")
+    br_ex = ("br-ex", *down)
     assert [(item.what, item.path, item.pci) for item in hardware.carried] == [
-        ("default route (IPv4)", ("br-ex", *down), "0000:1a:00.0"),
-        ("cluster network (Open vSwitch)", ("ovs-system", *down), "0000:1a:00.0"),
-        ("NFS mount /data from 10.1.0.9", ("br-ex", *down), "0000:1a:00.0"),
-        ("NVMe-oF nvme2 (rdma)", ("br-ex", *down), "0000:1a:00.0"),
-        ("iSCSI session1", ("br-ex", *down), "0000:1a:00.0"),
+        (what, path, "0000:1a:00.0")
+        for what, path in (
+            ("default route (IPv4)", br_ex),
+            ("cluster network (Open vSwitch)", ("ovs-system", *down)),
+            ("cluster network (OVN tunnels) at 10.0.0.20", br_ex),
+            ("cluster network (OVN tunnels) at 10.1.0.4", br_ex),
+            ("tunnel flannel.1", ("bond0", "ens3f0np0")),
+            ("NFS mount /data from 10.1.0.9", br_ex),
+            ("NFS mount /var/lib/kubelet/pods/x from 10.1.0.8", br_ex),
+            ("NVMe-oF nvme2 (rdma)", br_ex),
+            ("iSCSI session1", br_ex),
+            ("Ceph block device rbd0", br_ex),
+            ("SRP target at host7", ("ens3f0np0",)),
+            ("NVMe-oF served at port 1", br_ex),
+            ("iSCSI served at 10.1.0.4:3260", br_ex),
+            ("Ceph (TCP 6801) at 10.1.0.4", br_ex),
+            ("API server (TCP 6443) at 10.1.0.4", br_ex),
+            ("iSCSI (TCP 3260) at fd01::4", br_ex),
+        )
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("bin/ip", "route4_tables could not be read (ip -o -4 route show table all failed)"),
+        ("proc/88/comm", "no kubelet was seen"),
+        ("proc/88/mounts", "proc/88/mounts can't be read"),
+        ("proc/self/net/tcp", "sockets could not be read"),
+        ("root/etc/openvswitch/conf.db", "where Open vSwitch's tunnels start is not known"),
+        ("root/sys/kernel/config/nvmet/ports/1/addr_traddr", "NVMe-oF served at port 1: what carries it can't be told"),
+    ],
+)
+def test_what_the_script_does_not_find_makes_uplinks_unknown(machine, path, problem):
+    (machine / path).unlink()
+    if path == "bin/ip":  # or the machine's own would be asked
+        put(machine / path, "#!/bin/sh\nexit 1\n")
+        (machine / path).chmod(0o755)
+    hardware = parse_node_record(run(machine, ["sh"]), Surroundings(("10.0.0.20",)))
+    assert problem in hardware.uplinks_problem
+    assert not hardware.uplinks_known
+
+
+def test_a_server_whose_settings_are_hidden_makes_uplinks_unknown(machine):
+    (machine / "root/sys/module/ib_srpt").mkdir(parents=True)
+    assert "ib_srpt is loaded" in parse_node_record(run(machine, ["sh"])).uplinks_problem
 
 
 def test_a_setting_of_the_container_runtime_beats_its_own_limit(machine):

@@ -149,7 +149,7 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
         if not _is_bare_x86(hardware):
             continue
         state = hardware.iommu
-        if state.present is None:
+        if state.present is None or (state.present and not state.default_type):
             unread.append(name)
         elif state.present and state.default_type in _TRANSLATING:
             evidence.append(on_node(name, "IOMMU groups of GPUs and NICs", state.default_type))

@@ -33,6 +33,7 @@ class RdmaPort:
     gids: tuple[Gid, ...]
     phys_state: str = ""
     pkeys: tuple[int, ...] = ()
+    card_guid: str = ""
 
 
 def parse_infiniband(record: Record) -> tuple[tuple[RdmaPort, ...], tuple[Unseen, ...]]:
@@ -83,6 +84,7 @@ def _port(
         gids=tuple(sorted(gids, key=lambda gid: gid.index)),
         phys_state=fields.get("phys_state", "").rpartition(":")[2].strip(),
         pkeys=keys.get((device, port), ()),
+        card_guid=fields.get("sys_image_guid", ""),
     )
 
 

@@ -36,6 +36,8 @@ class System:
     memlock_limit: str | None
     nvidia_driver: str
     mlx5_driver: str
+    kubelet_seen: bool
+    """Whether a kubelet was among the processes, so that what it mounted was read too."""
 
 
 def parse_system(record: Record) -> tuple[System, tuple[Unseen, ...]]:
@@ -61,6 +63,7 @@ def parse_system(record: Record) -> tuple[System, tuple[Unseen, ...]]:
         memlock_limit=_memlock(values.get("memlock", "")),
         nvidia_driver=nvidia,
         mlx5_driver="" if mlx5 in IN_TREE_MLX5_VERSIONS else mlx5,
+        kubelet_seen=meta.get("kubelet") == "seen",
     ), (*unseen, *nvidia_unseen)
 
 

@@ -44,6 +44,8 @@ def parse_net(record: Record) -> tuple[tuple[NetDeviceFacts, ...], tuple[Unseen,
             alias=fields.get("alias", ""),
             port_name=fields.get("port_name", ""),
             pkey=whole_number(fields.get("pkey")),
+            tunnel_from=fields.get("local", ""),
+            tunnel_over=NetDevice(fields["over"]) if fields.get("over") else None,
             dynamic_addresses=tuple(address for address, leased in addresses.get(name, {}).items() if leased),
         )
     return tuple(netdevs[name] for name in sorted(netdevs)), tuple(unseen)

@@ -189,6 +189,17 @@ proc_files=${proc:-/proc}
 program ip
 ip=$value
 
+# The kubelet, whatever process runs it (k3s, MicroK8s, MicroShift), and the container runtime.
+kubelet=''
+runtime=''
+for file in ${proc:+"$proc"/[0-9]*/comm}; do
+  get "$file" || continue
+  case $value in
+    kubelet | kubelite | k3s* | k0s | microshift | hyperkube) kubelet="$kubelet ${file%/comm}" ;;
+    crio | containerd) runtime=${runtime:-${file%/comm}} ;;
+  esac
+done
+
 # --- the system ------------------------------------------------------------------------------------------------------
 
 section meta
@@ -205,6 +216,7 @@ if [ -z "$value" ] && [ -r "$proc_files/self/smaps" ]; then
 fi
 if [ -n "$value" ]; then out "page_size_bytes$TAB$value"; else problem meta "page size is not known"; fi
 out "netns$TAB$netns"
+if [ -n "$kubelet" ]; then out "kubelet${TAB}seen"; elif [ -n "$proc" ]; then out "kubelet${TAB}none"; fi
 
 if [ -r "$root/etc/os-release" ]; then whole os-release "$root/etc/os-release"; else whole os-release "$root/usr/lib/os-release"; fi
 whole cmdline "$proc_files/cmdline"
@@ -214,8 +226,7 @@ optional nvidia-version "$proc_files/driver/nvidia/version"
 
 # --- mounts: without the kinds that need neither disk nor network, of which every container adds a dozen --------------
 
-section mounts
-if [ -n "$proc" ] && [ -r "$proc/1/mounts" ]; then
+print_mounts() { # /proc/N/mounts
   while IFS= read -r line; do
     kind=${line#* }
     kind=${kind#* }
@@ -224,7 +235,20 @@ if [ -n "$proc" ] && [ -r "$proc/1/mounts" ]; then
       configfs | fusectl | bpf | pstore | efivarfs | hugetlbfs | autofs | nsfs | ramfs | selinuxfs | binfmt_misc) ;;
       *) out "$line" ;;
     esac
-  done <"$proc/1/mounts"
-else
-  problem mounts "the mounts of process 1 of the node can't be read"
-fi
+  done <"$1"
+}
+
+# Volumes are mounted where the kubelet runs, which may be a mount namespace of its own (OpenShift's kubens.service).
+section mounts
+namespaces=' '
+for process in ${proc:+"$proc/1"} $kubelet $runtime; do
+  namespace=$(readlink "$process/ns/mnt" 2>/dev/null)
+  case $namespaces in *" ${namespace:-none} "*) continue ;; esac
+  namespaces="$namespaces$namespace "
+  if [ -r "$process/mounts" ]; then
+    print_mounts "$process/mounts"
+  elif [ -d "$process" ]; then
+    problem mounts "$process/mounts can't be read"
+  fi
+done
+if [ -z "$proc" ]; then problem mounts "the mounts of process 1 of the node can't be read"; fi

@@ -165,6 +165,7 @@ for folder in "$sys"/class/infiniband/*; do
     field phys_state "$port/phys_state"
     field rate "$port/rate"
     field node_guid "$folder/node_guid"
+    field sys_image_guid "$folder/sys_image_guid"
     field lid "$port/lid"
     field sm_lid "$port/sm_lid"
     field fw_ver "$folder/fw_ver"
@@ -234,23 +235,4 @@ for folder in "$sys"/class/infiniband/*; do
     for key in node port policy mac; do field "$key" "$function/$key"; done
     out "$row"
   done
-done
-
-# --- storage over a network ------------------------------------------------------------------------------------------
-
-section nvme
-for folder in "$sys"/class/nvme/*; do
-  get "$folder/transport" || continue
-  row="${folder##*/}$TAB$value"
-  get "$folder/address"
-  out "$row$TAB$value"
-done
-
-section iscsi
-for folder in "$sys"/class/iscsi_session/*; do
-  [ -d "$folder" ] || continue
-  name=${folder##*/}
-  connection=$sys/class/iscsi_connection/connection${name#session}:0
-  get "$connection/address" || get "$connection/persistent_address"
-  out "$name$TAB$value"
 done

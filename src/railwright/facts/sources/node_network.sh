@@ -6,15 +6,25 @@ if [ -e "$net/ipv6_route" ] || [ -e "$net/if_inet6" ]; then
 else
   section route6 # IPv6 is switched off
 fi
-if [ -n "$ip" ] && [ "$netns" = host ]; then
-  section route4_tables
-  text=$(in_node_net "$ip" -o -4 route show table all)
-  while IFS= read -r line; do
-    case $line in '' | local* | broadcast*) ;; *) out "$line" ;; esac
-  done <<EOT
+
+# The files above know the first next hop of a route only, and the one for IPv4 only the main table.
+for family in 4 6; do
+  section "route${family}_tables"
+  if [ "$family" = 6 ] && [ ! -e "$net/if_inet6" ]; then continue; fi
+  if [ -z "$ip" ]; then
+    problem "$current" "the ip command is not here"
+  elif [ "$netns" != host ]; then
+    problem "$current" "this is not, or not known to be, the node's own network namespace"
+  elif ! text=$(in_node_net "$ip" -o "-$family" route show table all); then
+    problem "$current" "ip -o -$family route show table all failed"
+  else
+    while IFS= read -r line; do
+      case $line in '' | local* | broadcast* | multicast* | anycast*) ;; *) out "$line" ;; esac
+    done <<EOT
 $text
 EOT
-fi
+  fi
+done
 
 section rules
 if [ -z "$ip" ]; then
@@ -34,6 +44,7 @@ fi
 
 # What made each virtual device, as " name=kind name=kind ", from one call: a node may have a thousand of them.
 kinds=' '
+tunnels=' '
 link_text=''
 link_failed=''
 [ -n "$ip" ] && link_text=$(in_node_net "$ip" -o -d link show) || link_failed=1
@@ -53,20 +64,38 @@ while IFS= read -r line; do
     *'\    tun '*) kind=tun ;;
     *'\    dummy '*) kind=dummy ;;
     *'\    wireguard '*) kind=wireguard ;;
+    *'\    ipip '*) kind=ipip ;;
+    *'\    gre '*) kind=gre ;;
+    *'\    gretap '*) kind=gretap ;;
+    *'\    sit '*) kind=sit ;;
+    *'\    ip6tnl '*) kind=ip6tnl ;;
     *) continue ;;
   esac
   name=${line#*: }
   name=${name%%:*}
-  kinds="$kinds${name%%@*}=$kind "
+  name=${name%%@*}
+  kinds="$kinds$name=$kind "
+  case $kind in
+    vxlan | geneve | ipip | gre | gretap | sit | ip6tnl)
+      rest="${line#*" $kind "} "
+      case $rest in *'local '*) value=${rest#*local } && tunnels="$tunnels$name:local=${value%% *} " ;; esac
+      case $rest in *'dev '*) value=${rest#*dev } && tunnels="$tunnels$name:over=${value%% *} " ;; esac
+      ;;
+  esac
 done <<EOT
 $link_text
 EOT
+
+end_of_tunnel() { # name, local | over: where a tunnel's packets start, onto $row
+  case $tunnels in *" $1:$2="*) value=${tunnels#*" $1:$2="} && row="$row$TAB$2=${value%% *}" ;; esac
+}
 
 kind_of_link() { # name, folder: what made a virtual device, into $value; empty for hardware
   value=''
   if [ -d "$2/bonding" ]; then value=bond && return; fi
   if [ -d "$2/bridge" ]; then value=bridge && return; fi
-  for kind in veth openvswitch vlan macvlan macvtap ipvlan team vxlan geneve vrf ipoib tun dummy wireguard; do
+  for kind in veth openvswitch vlan macvlan macvtap ipvlan team vxlan geneve vrf ipoib tun dummy wireguard \
+    ipip gre gretap sit ip6tnl; do
     case $kinds in *" $1=$kind "*) value=$kind && return ;; esac
   done
   if [ -d "$2/device" ]; then return; fi
@@ -117,6 +146,8 @@ for folder in "$sys"/class/net/*; do
   if [ -n "$lowers" ]; then row="$row${TAB}lowers=$lowers"; fi
   kind_of_link "$name" "$folder"
   if [ -n "$value" ]; then row="$row${TAB}kind=$value"; fi
+  end_of_tunnel "$name" local
+  end_of_tunnel "$name" over
   out "$row"
 done
 if [ "$found" -eq 0 ]; then problem net "no network device in $sys/class/net"; fi

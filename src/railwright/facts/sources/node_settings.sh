@@ -79,9 +79,7 @@ for file in "$root"/etc/crio/crio.conf "$root"/usr/lib/crio/crio.conf.d/* "$root
 done
 
 section runtime
-for file in ${proc:+"$proc"/[0-9]*/comm}; do
-  get "$file" || continue
-  case $value in crio | containerd) ;; *) continue ;; esac
+if [ -n "$runtime" ] && get "$runtime/comm"; then
   comm=$value
   case $comm in crio) out "name${TAB}cri-o" ;; *) out "name$TAB$comm" ;; esac
   program "$comm"
@@ -89,8 +87,8 @@ for file in ${proc:+"$proc"/[0-9]*/comm}; do
     out "version$TAB${text%%
 *}"
   fi
-  limits=${file%/comm}/limits
-  [ -r "$limits" ] || break
+  limits=$runtime/limits
+  if [ ! -r "$limits" ]; then limits=/dev/null; fi
   while read -r first second third soft hard _; do
     case "$first $second $third" in
       'Max locked memory') ;;
@@ -103,8 +101,7 @@ for file in ${proc:+"$proc"/[0-9]*/comm}; do
       case $soft in unlimited) memlock=unlimited ;; *[!0-9]*) ;; *) memlock=$((soft / 1024)) ;; esac
     fi
   done <"$limits"
-  break
-done
+fi
 print_lines "$runtime_lines"
 if [ -n "$memlock" ]; then
   out "memlock$TAB$memlock"

@@ -1,14 +1,15 @@
 r"""
-The `route4`, `route6` and `route4_tables` sections: where the node sends its packets.
+The `route4`, `route6`, `route4_tables` and `route6_tables` sections: where the node sends its packets.
 
 Samples: /proc/net/route (addresses are 32-bit numbers in the byte order of the machine, little-endian on both of ours)
 "br-ex\t00000000\t0100000A\t0003\t0\t0\t48\t00000000\t0\t0\t0"; /proc/net/ipv6_route "00..00 00 00..00 00 fe80..01
 00000400 00000002 00000000 00000003 br-ex"; `ip -o -4 route show table all` "default via 10.1.0.1 dev ens4 table 100".
-/proc/net/route knows the main table and the first next hop only: the optional third section fills that in.
+The files know the first next hop only, and for IPv4 the main table only: the output of `ip` fills that in.
 """
 
 import ipaddress
 from dataclasses import dataclass
+from itertools import pairwise
 
 from railwright.core.ids import NetDevice
 from railwright.facts.model import Unseen
@@ -23,16 +24,18 @@ _NOT_FORWARDED = frozenset(
     {"local", "broadcast", "multicast", "anycast", "blackhole", "unreachable", "prohibit", "throw", "nat"}
 )
 """Route types whose packets leave through no device. Source: ip-route(8), "ROUTE TYPES"."""
+_MAIN = "main"
 _ROUTE4_FIELDS = 8
 _ROUTE6_FIELDS = 10
 
 
 @dataclass(frozen=True)
 class Route:
-    """One way out: packets to `network` leave through `netdev`."""
+    """One way out: packets to `network` leave through `netdev`, where a rule sends them to this `table`."""
 
     network: Network
     netdev: NetDevice
+    table: str = _MAIN
 
 
 def parse_routes(record: Record) -> tuple[tuple[Route, ...], tuple[Unseen, ...]]:
@@ -50,11 +53,12 @@ def parse_routes(record: Record) -> tuple[tuple[Route, ...], tuple[Unseen, ...]]
             else:
                 if route is not None:
                     routes[route] = None
-    for line in record.lines("route4_tables"):
-        try:
-            routes.update(dict.fromkeys(_of_any_table(line.replace("\\", " ").split())))
-        except (ValueError, IndexError):
-            unseen.append(wrong_line("route4_tables", line, "is no route"))
+    for section, everywhere in (("route4_tables", "0.0.0.0/0"), ("route6_tables", "::/0")):
+        for line in record.lines(section):
+            try:
+                routes.update(dict.fromkeys(_of_any_table(line.replace("\\", " ").split(), everywhere)))
+            except (ValueError, IndexError):
+                unseen.append(wrong_line(section, line, "is no route"))
     return tuple(routes), tuple(unseen)
 
 
@@ -81,13 +85,17 @@ def _route6(words: list[str]) -> Route | None:
     return Route(network, NetDevice(words[9]))
 
 
-def _of_any_table(words: list[str]) -> list[Route]:
+def _of_any_table(words: list[str], everywhere: str) -> list[Route]:
     if words[0] in _NOT_FORWARDED:
         return []
     if words[0] == "unicast":
         words = words[1:]
-    network = ipaddress.IPv4Network("0.0.0.0/0" if words[0] == "default" else words[0], strict=False)
-    found = [Route(network, NetDevice(words[at + 1])) for at, word in enumerate(words[:-1]) if word == "dev"]
+    network = ipaddress.ip_network(everywhere if words[0] == "default" else words[0], strict=False)
+    if network.is_multicast:
+        return []
+    pairs = list(pairwise(words))
+    table = next((value for key, value in pairs if key == "table"), _MAIN)
+    found = [Route(network, NetDevice(value), table) for key, value in pairs if key == "dev"]
     if not found:
         message = f"names no device: {' '.join(words)}"
         raise ValueError(message)
@@ -96,13 +104,15 @@ def _of_any_table(words: list[str]) -> list[Route]:
 
 def routes_to(address: ipaddress.IPv4Address | ipaddress.IPv6Address, routes: tuple[Route, ...]) -> tuple[Route, ...]:
     """
-    Find the routes with the longest prefix that holds an address, all of them where several are equally long.
+    Find the routes with the longest prefix that holds an address, of each table, all where several are equally long.
 
-    Metrics are left out on purpose: a route that is only the second choice now may be the first one tomorrow.
+    Metrics and rules are left out on purpose: a route that is only the second choice now may be the first tomorrow.
     """
     fitting = [route for route in routes if route.network.version == address.version and address in route.network]
-    longest = max((route.network.prefixlen for route in fitting), default=0)
-    return tuple(route for route in fitting if route.network.prefixlen == longest)
+    longest: dict[str, int] = {}
+    for route in fitting:
+        longest[route.table] = max(route.network.prefixlen, longest.get(route.table, 0))
+    return tuple(route for route in fitting if route.network.prefixlen == longest[route.table])
 
 
 def default_routes(routes: tuple[Route, ...], version: int) -> tuple[Route, ...]:

@@ -1,14 +1,16 @@
 r"""
-The `mounts`, `nvme` and `iscsi` sections: storage of the node that is reached over a network.
+The `mounts`, `nvme`, `iscsi` and `storage` sections: storage that the node reaches, or serves, over a network.
 
 Samples: "10.1.0.9:/export /data nfs4 rw,relatime,vers=4.2,proto=rdma,port=20049,addr=10.1.0.9 0 0";
-"nvme2\trdma\ttraddr=10.1.0.9,trsvcid=4420,src_addr=10.1.0.4"; "session1\t10.1.0.9".
+"nvme2\trdma\ttraddr=10.1.0.9,trsvcid=4420,src_addr=10.1.0.4"; "session1\t10.1.0.9"; "rbd\trbd0\t10.2.0.5:6789",
+"srp\thost7\tmlx5_0", "nvmet\t1\t10.1.0.4", "iscsi-target\t10.1.0.4:3260\t10.1.0.4:3260", "nbd\tnbd0\t".
 """
 
 import ipaddress
 import re
 from dataclasses import dataclass
 
+from railwright.core.ids import RdmaDevice
 from railwright.facts.model import Unseen
 from railwright.facts.record import Record, wrong_line
 
@@ -45,21 +47,31 @@ _TRADDR = re.compile(r"(?:^|[,\s])traddr=([^,\s]+)")
 
 @dataclass(frozen=True)
 class RemoteStorage:
-    """Storage behind a network; `servers` is empty when where it comes from can't be told."""
+    """
+    Storage behind a network; with neither servers, own addresses nor RDMA device it can't be told what carries it.
+
+    Attributes:
+        servers: where it comes from.
+        own: addresses of this node that it is served at.
+        rdma: the RDMA device that carries it, whatever the addresses.
+    """
 
     what: str
-    servers: tuple[Address, ...]
+    servers: tuple[Address, ...] = ()
+    own: tuple[Address, ...] = ()
+    rdma: RdmaDevice | None = None
 
 
 def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unseen, ...]]:
     """Read all storage that needs the network; a line that can't be read is named."""
-    found: list[RemoteStorage] = []
     unseen: list[Unseen] = []
+    devices = _devices(record, unseen)
+    found: list[RemoteStorage] = []
     for line in record.lines("mounts"):
         words = line.split()
         if len(words) < 4:
             unseen.append(wrong_line("mounts", line, "is no mount"))
-        elif (mount := _mount(*words[:4])) is not None:
+        elif words[0] not in devices and (mount := _mount(*words[:4])) is not None:
             found.append(mount)
     for section, minimum in (("nvme", 2), ("iscsi", 1)):
         for line in record.lines(section):
@@ -71,7 +83,44 @@ def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unse
             elif parts[1] not in {"pcie", "loop", "apple-nvme"}:
                 target = _TRADDR.search(parts[2]) if len(parts) > minimum else None
                 found.append(RemoteStorage(f"NVMe-oF {parts[0]} ({parts[1]})", _addresses(target[1] if target else "")))
-    return tuple(dict.fromkeys(found)), tuple(unseen)
+    return tuple(dict.fromkeys((*found, *devices.values()))), tuple(unseen)
+
+
+def _devices(record: Record, unseen: list[Unseen]) -> dict[str, RemoteStorage]:
+    """Read the `storage` section, by the file that a block device has in /dev: its mount needs no second look."""
+    found: dict[str, RemoteStorage] = {}
+    for line in record.lines("storage"):
+        kind, *rest = (part.strip() for part in line.split("\t"))
+        if kind not in _DEVICES or len(rest) != 2 or not rest[0]:
+            unseen.append(wrong_line("storage", line, "not kind, name, address"))
+        else:
+            found[f"/dev/{rest[0]}" if kind in _IN_DEV else line] = _device(kind, *rest)
+    return found
+
+
+_DEVICES = {
+    "rbd": "Ceph block device",
+    "nbd": "network block device",
+    "drbd": "DRBD block device",
+    "srp": "SRP target at",
+    "nvmet": "NVMe-oF served at port",
+    "iscsi-target": "iSCSI served at",
+    "srp-target": "SRP served at",
+    "nfsd": "NFS served over",
+}
+_IN_DEV = frozenset({"rbd", "nbd", "drbd"})
+_SERVED = frozenset({"nvmet", "iscsi-target"})
+
+
+def _device(kind: str, name: str, place: str) -> RemoteStorage:
+    """Judge one block device or server."""
+    what = f"{_DEVICES[kind]} {name}"
+    if kind == "srp":
+        return RemoteStorage(what, rdma=RdmaDevice(place) if place else None)
+    if kind in _SERVED:
+        # Served at every address (0.0.0.0) is served at none that can be told.
+        return RemoteStorage(what, own=tuple(item for item in _addresses(place) if not item.is_unspecified))
+    return RemoteStorage(what, _addresses(place))
 
 
 def _mount(device: str, directory: str, kind: str, options: str) -> RemoteStorage | None:

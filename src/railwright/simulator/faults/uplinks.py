@@ -68,6 +68,52 @@ def uplink_on_rail_card(draft: Draft) -> Draft:
     return on_gpu_nodes(draft, change)
 
 
+def uplink_on_other_half(draft: Draft) -> Draft:
+    """Make the first rail's card a socket-direct one: br-ex lies on its function on another PCI bus."""
+
+    def change(machine: Machine) -> Machine:
+        old = _uplink(machine)
+        return _swap(machine, old, replace(_as_connectx(old, 8), same_card_as=machine.nics[0].pci))
+
+    return on_gpu_nodes(draft, change)
+
+
+def tunnels_on_connectx(draft: Draft) -> Draft:
+    """Let Open vSwitch's tunnels start at an address of another ConnectX-7, while br-ex stays where it is."""
+    return on_gpu_nodes(
+        draft, lambda machine: _on_fast_port(machine, lambda item, own: replace(item, tunnel_address=own))
+    )
+
+
+def second_table_on_connectx(draft: Draft) -> Draft:
+    """Give the node a second routing table, whose default route leaves through another ConnectX-7."""
+
+    def change(machine: Machine, own: str) -> Machine:
+        gateway = f"{own.rpartition('.')[0]}.1"
+        return replace(machine, other_routes=(f"default via {gateway} dev {_FAST} table 100 proto static",))
+
+    return on_gpu_nodes(draft, lambda machine: _on_fast_port(machine, change))
+
+
+def ceph_on_connectx(draft: Draft) -> Draft:
+    """Let daemons of Ceph in the node's network serve at an address of another ConnectX-7."""
+    return on_gpu_nodes(
+        draft,
+        lambda machine: _on_fast_port(machine, lambda item, own: replace(item, connections=((own, 6801),))),
+    )
+
+
+_FAST = "ens9np0"
+
+
+def _on_fast_port(machine: Machine, change: Callable[[Machine, str], Machine]) -> Machine:
+    """Add a ConnectX-7 that is no rail, near no GPU, and hand its address on."""
+    own = f"10.7.0.{machine.address.rpartition('.')[2]}"
+    base = replace(_as_connectx(_uplink(machine), 9), pci="0000:2c:00.0", netdev=_FAST, master="", ips=(f"{own}/24",))
+    fast = replace(base, path="pci0000:26/0000:26:03.0/0000:2c:00.0", mac=base.mac.removesuffix("01") + "02")
+    return change(replace(machine, nics=(*machine.nics, fast)), own)
+
+
 def uplink_is_bond(draft: Draft) -> Draft:
     """Bond two ConnectX ports, the first rail's and one more, under br-ex."""
     return on_gpu_nodes(draft, lambda machine: _bonded(machine, ("bond0",)))

@@ -1,6 +1,7 @@
 """Network devices, addresses and routes of a simulated node, as the node script prints them."""
 
 from collections.abc import Mapping
+from ipaddress import ip_interface
 from typing import Any
 
 from railwright.simulator.addresses import guid_bytes
@@ -28,6 +29,21 @@ def routes(machine: Machine) -> list[str]:
             net_part = "".join(f"{int(part):02X}" for part in reversed([*octets[:3], "0"]))
             lines.append(f"{nic.netdev}\t{net_part}\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0")
     return lines
+
+
+def route_tables(machine: Machine) -> list[str]:
+    """Print the `route4_tables` section."""
+    lines = [f"default via {machine.gateway} dev {machine.default_route} proto dhcp metric 48"]
+    for nic in machine.nics:
+        lines += [f"{ip_interface(own).network} dev {nic.netdev} proto kernel metric 100" for own in nic.ips]
+    return [*lines, *machine.other_routes]
+
+
+def tunnels(machine: Machine) -> list[str]:
+    """Print the `ovs` section."""
+    if all(item.name != "ovs-system" for item in machine.virtuals):
+        return []
+    return [f"ovn-encap-ip\t{machine.tunnel_address or machine.address}"]
 
 
 def net(machine: Machine, running: Running) -> list[str]:

@@ -19,10 +19,12 @@ def with_rdma(machine: Machine) -> Iterator[Nic]:
 def infiniband(machine: Machine, running: Running) -> list[str]:
     """Print the `infiniband` section."""
     lines = []
+    cards: dict[str, str] = {}
     for nic in with_rdma(machine):
-        lines.append(_port(nic))
+        card = cards.setdefault((nic.same_card_as or nic.pci).rpartition(".")[0], guid(nic))
+        lines.append(_port(nic, card))
         lines += [
-            _vf_port(nic, number, str(vf["pciAddress"])) for number, vf in enumerate(running.vfs.get(nic.pci, ()))
+            _vf_port(nic, card, number, str(vf["pciAddress"])) for number, vf in enumerate(running.vfs.get(nic.pci, ()))
         ]
     return lines
 
@@ -52,7 +54,7 @@ def _rate(nic: Nic) -> str:
     return f"{nic.rate_gbps} Gb/sec ({_GENERATIONS.get(nic.rate_gbps, '4X EDR')})"
 
 
-def _port(nic: Nic) -> str:
+def _port(nic: Nic, card: str) -> str:
     is_managed = nic.is_ib and bool(nic.sm_lid)
     return _row(
         nic,
@@ -62,12 +64,13 @@ def _port(nic: Nic) -> str:
         phys_state="5: LinkUp" if nic.carrier else "3: Disabled",
         rate=_rate(nic),
         node_guid=guid(nic),
+        sys_image_guid=card,
         lid=f"0x{nic.lid if is_managed else 0:x}",
         sm_lid=f"0x{nic.sm_lid if nic.is_ib else 0:x}",
     )
 
 
-def _vf_port(nic: Nic, number: int, pci: str) -> str:
+def _vf_port(nic: Nic, card: str, number: int, pci: str) -> str:
     """Print a virtual function: on Ethernet nobody has raised its netdev yet; on InfiniBand it has what the port has."""
     bytes_of = vf_guid(nic, number)
     lid = nic.lid if nic.vf_lid is None else nic.vf_lid
@@ -80,6 +83,7 @@ def _vf_port(nic: Nic, number: int, pci: str) -> str:
         phys_state="5: LinkUp" if nic.is_ib and nic.carrier else "3: Disabled",
         rate=_rate(nic),
         node_guid=quads(bytes_of),
+        sys_image_guid=card,
         lid=f"0x{lid if nic.is_ib and nic.sm_lid else 0:x}",
         sm_lid=f"0x{nic.sm_lid if nic.is_ib else 0:x}",
     )

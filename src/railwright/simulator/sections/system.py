@@ -33,6 +33,7 @@ def meta(machine: Machine) -> list[str]:
         f"architecture\t{machine.architecture}",
         f"page_size_bytes\t{machine.page_size_bytes}",
         f"netns\t{'host' if machine.netns_is_host else 'other'}",
+        "kubelet\tseen",
     ]
 
 
