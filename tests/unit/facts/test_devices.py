@@ -1,5 +1,7 @@
 """How GPUs, ports, bridges and functions are put together, where the node-record cases do not say it."""
 
+import pytest
+
 from railwright.facts.model import NodeHardware
 from railwright.facts.node_record import NODE_NETWORK, parse_node_record
 from railwright.facts.pci import distance
