@@ -12,7 +12,7 @@ from railwright.cli.keep import check_folder, keep_run
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
-from railwright.lab.rdma.faults import FAULTS
+from railwright.lab.rdma.faults import check_fault
 from railwright.lab.rdma.lab import lab as open_lab
 from railwright.lab.rdma.standing import down, run_in, status, up
 from railwright.lab.rdma.topology import Shape
@@ -30,8 +30,8 @@ def lab(
     what: Literal["run", "up", "down", "shell", "status", "fabric"] = "run",
     command: str | None = None,
     *,
-    method: Literal["shared", "host-device", "sriov"] = "shared",
-    nodes: int = 2,
+    method: Literal["shared", "host-device", "sriov"] | None = None,
+    nodes: int | None = None,
     rails: int | None = None,
     fault: str | None = None,
     families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
@@ -48,8 +48,9 @@ def lab(
         what: run (the default) verifies and ends; up leaves a lab for you to play in; shell runs a command in it;
             status and down are what they say; fabric is InfiniBand.
         command: for shell: what to run, as one argument; without it, lines are read from standard input.
-        method: how pods get their RDMA device: a macvlan child, a moved netdev, or a VF of an emulated NIC.
-        nodes: how many nodes, of one pod each.
+        method: how pods get their RDMA device: a macvlan child (shared, the default), a moved netdev, or a VF of an
+            emulated NIC.
+        nodes: how many nodes, of one pod each; default 2. For fabric: how many hosts; default 8.
         rails: how many rails; default 2, and 1 for sriov.
         fault: break something real: loss, mtu, gid, gid-index, memlock, netns, link-down, peer-killed, corruption,
             one-direction, swapped-rails, slow-node; for fabric: pkey.
@@ -58,9 +59,13 @@ def lab(
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
         common: output; --cluster is not used.
     """
-    shape = Shape(method, nodes, rails if rails is not None else (1 if method == "sriov" else 2))
+    given = {"command": command, "--method": method, "--nodes": nodes, "--rails": rails, "--fault": fault}
+    given |= {"--families": families, "--full": full or None, "--to": to}
 
     async def action() -> int:
+        _refuse_unused(what, given, common)
+        chosen = method or "shared"
+        shape = Shape(chosen, nodes or 2, rails if rails is not None else (1 if chosen == "sriov" else 2))
         match what:
             case "run":
                 return await _verify(shape, fault or "", _options(families, full=full), to, common)
@@ -75,10 +80,36 @@ def lab(
             case "fabric":
                 from railwright.cli.lab_fabric import fabric
 
-                return await fabric(nodes if nodes > 2 else 8, fault or "", common)
+                return await fabric(nodes or _FABRIC_HOSTS, fault or "", common)
         return 0
 
     return run(action, common)
+
+
+_FABRIC_HOSTS = 8
+_USED: dict[str, set[str]] = {
+    "run": {"--method", "--nodes", "--rails", "--fault", "--families", "--full", "--to", "--output"},
+    "up": {"--method", "--nodes", "--rails", "--fault"},
+    "shell": {"command"},
+    "status": set(),
+    "down": set(),
+    "fabric": {"--nodes", "--fault", "--output"},
+}
+
+
+def _refuse_unused(what: str, given: dict[str, object], common: Common) -> None:
+    """Refuse an option that would do nothing, and numbers with which nothing can be done. Raises UsageError."""
+    wanted = {name for name, value in given.items() if value is not None}
+    wanted |= {"--output"} if common.output != "text" else set()
+    wanted |= {"--cluster"} if common.cluster is not None else set()
+    useless = sorted(wanted - _USED[what])
+    if useless:
+        does = ", ".join(sorted(_USED[what])) or "no options"
+        raise api.UsageError(f"lab {what} has no use for {', '.join(useless)}", hint=f"lab {what} takes {does}")
+    for name, fewest in (("--nodes", 2), ("--rails", 1)):
+        value = given[name]
+        if isinstance(value, int) and value < fewest:
+            raise api.UsageError(f"{name} {value} is too few", hint=f"{name} {fewest} or more")
 
 
 def _options(families: list[str] | None, *, full: bool) -> api.Options:
@@ -89,8 +120,7 @@ def _options(families: list[str] | None, *, full: bool) -> api.Options:
 
 
 async def _verify(shape: Shape, fault: str, options: api.Options, to: Path | None, common: Common) -> int:
-    if fault and fault not in FAULTS:
-        raise api.UsageError(f"no fault {fault!r} in the lab", hint=f"one of: {', '.join(FAULTS)}")
+    check_fault(fault, shape)
     check_folder(to)
     shown = progress(quiet=common.quiet)
     async with open_lab(shape, shown, fault) as opened:

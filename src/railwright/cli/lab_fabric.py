@@ -20,11 +20,12 @@ async def fabric(hosts: int, fault: str, common: Common) -> int:
     partitions = partitions_without(hosts, hosts) if fault == "pkey" else ""
     async with subnet(progress(quiet=common.quiet), hosts=hosts, partitions=partitions) as up:
         read = await up.read()
-    write_result(_as_json(read, fault) if common.output == "json" else _as_text(read, fault))
+    write_result(_as_json(read, fault) if common.output != "text" else _as_text(read, fault))
     return _FAILED if read.down else 0
 
 
 def _as_json(read: Read, fault: str) -> str:
+    """Write JSON, which is YAML too."""
     fields = {"hosts": read.hosts, "down": read.down, "fault": fault, "not_run": NOT_RUN, "texts": read.texts}
     return json.dumps(fields, indent=2) + "\n"
 

@@ -47,6 +47,18 @@ def test_a_built_machine_needs_no_packages(monkeypatch: pytest.MonkeyPatch) -> N
         (["--families", "magic"], "no family is named 'magic'"),
         (["fabric", "--fault", "loss"], "one of: pkey"),
         (["shell", "true"], "railwright lab up"),
+        (["up", "--fault", "rain"], "one of: loss, mtu"),
+        (["--fault", "mtu", "--method", "sriov"], "--method shared"),
+        (["--fault", "swapped-rails", "--rails", "1"], "--rails 2"),
+        (["--nodes", "1"], "--nodes 2 or more"),
+        (["--rails", "0"], "--rails 1 or more"),
+        (["fabric", "--nodes", "1"], "--nodes 2 or more"),
+        (["fabric", "--method", "sriov"], "lab fabric has no use for --method"),
+        (["down", "--fault", "loss"], "lab down takes no options"),
+        (["status", "-o", "json"], "has no use for --output"),
+        (["up", "--to", "somewhere"], "has no use for --to"),
+        (["run", "true"], "has no use for command"),
+        (["--cluster", "sim:vanilla"], "has no use for --cluster"),
     ],
 )
 def test_wrong_use_is_said_with_what_there_is(

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from railwright.lab.rdma.faults import FAULTS, no_fault
+from railwright.core.errors import UsageError
+from railwright.lab.rdma.faults import FAULTS, check_fault, no_fault
 from railwright.lab.rdma.topology import METHODS, Shape, build_script, emulator_arguments, pods
 
 SHAPES = [Shape(method, nodes, rails) for method in METHODS for nodes, rails in ((2, 1), (6, 2))]
@@ -64,4 +65,23 @@ def test_other_methods_need_no_card(method: str) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_breaks_something(name: str) -> None:
-    assert FAULTS[name](None, Shape("shared")) != no_fault()  # type: ignore[arg-type]
+    assert FAULTS[name].breaking(Shape("shared")) != no_fault()
+
+
+@pytest.mark.parametrize("name", ["", *FAULTS])
+def test_two_nodes_with_two_rails_have_all_that_a_fault_breaks(name: str) -> None:
+    check_fault(name, Shape("shared"))
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "says"),
+    [
+        ("rain", Shape("shared"), "no fault 'rain'"),
+        ("swapped-rails", Shape("shared", rails=1), "needs 2 rails"),
+        ("mtu", Shape("sriov", rails=1), "inside the emulator"),
+        ("slow-node", Shape("shared", nodes=1), "needs 2 nodes"),
+    ],
+)
+def test_a_fault_that_has_nothing_to_break_is_refused(name: str, shape: Shape, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        check_fault(name, shape)

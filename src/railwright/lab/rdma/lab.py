@@ -14,7 +14,7 @@ from railwright.core.errors import UsageError
 from railwright.lab.rdma import tools
 from railwright.lab.rdma.build import built_image, ensure_image
 from railwright.lab.rdma.endpoints import PodEndpoint
-from railwright.lab.rdma.faults import FAULTS, no_fault
+from railwright.lab.rdma.faults import FAULTS, check_fault, no_fault
 from railwright.lab.rdma.image import own_file_system
 from railwright.lab.rdma.kept import running, state_file
 from railwright.lab.rdma.machine import Link, MachineParts
@@ -55,11 +55,10 @@ async def lab(shape: Shape, progress: Progress, fault: str = "") -> AsyncIterato
     Bring a lab up for the length of a block.
 
     Raises:
-        UsageError: something is missing here (the message has the install command), or there is no such fault.
+        UsageError: something is missing here (the message has the install command), or the fault does not fit.
         ClusterUnreachable: the machine does not start, or the kernel refuses.
     """
-    if fault and fault not in FAULTS:
-        raise UsageError(f"no fault {fault!r} in the lab", hint=f"one of: {', '.join(FAULTS)}")
+    check_fault(fault, shape)
     async with _agent(shape, progress) as (link, where):
         try:
             yield await furnish(link, shape, where, fault)
@@ -70,7 +69,7 @@ async def lab(shape: Shape, progress: Progress, fault: str = "") -> AsyncIterato
 
 async def furnish(link: Link, shape: Shape, where: str, fault: str = "") -> Lab:
     """Build nodes and pods over a machine that answers, break what is to be broken, and give the endpoints."""
-    breaking = FAULTS[fault](link, shape) if fault else no_fault()
+    breaking = FAULTS[fault].breaking(shape) if fault else no_fault()
     if breaking.first:
         await link.must(breaking.first)
     await link.must(build_script(shape), timeout_s=_BUILD_LIMIT_S)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from railwright.core.errors import ClusterUnreachable, UsageError
 from railwright.lab.rdma import recipe
+from railwright.lab.rdma.faults import check_fault
 from railwright.lab.rdma.kept import wake_or_boot
 from railwright.lab.rdma.lab import announce, furnish, machine_parts
 from railwright.lab.rdma.machine import CONTROL, Link, ShellResult, connected
@@ -47,8 +48,9 @@ async def up(shape: Shape, progress: Progress, fault: str = "") -> str:
         What to tell the person: where it is and what to try.
 
     Raises:
-        UsageError: one is up already, or something is missing here.
+        UsageError: one is up already, something is missing here, or the fault does not fit.
     """
+    check_fault(fault, shape)
     if standing() is not None:
         raise UsageError("a lab is up already", hint="railwright lab down")
     folder = recipe.cache_root(os.environ, Path.home()) / "up"
