@@ -1,6 +1,7 @@
 """`railwright lab`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -59,8 +60,8 @@ def lab(
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
         common: output; --cluster is not used.
     """
-    given = {"command": command, "--method": method, "--nodes": nodes, "--rails": rails, "--fault": fault}
-    given |= {"--families": families, "--full": full or None, "--to": to}
+    given: dict[str, object] = {"command": command, "--method": method, "--nodes": nodes, "--rails": rails}
+    given |= {"--fault": fault, "--families": families, "--full": full or None, "--to": to}
 
     async def action() -> int:
         _refuse_unused(what, given, common)
@@ -97,7 +98,7 @@ _USED: dict[str, set[str]] = {
 }
 
 
-def _refuse_unused(what: str, given: dict[str, object], common: Common) -> None:
+def _refuse_unused(what: str, given: Mapping[str, object], common: Common) -> None:
     """Refuse an option that would do nothing, and numbers with which nothing can be done. Raises UsageError."""
     wanted = {name for name, value in given.items() if value is not None}
     wanted |= {"--output"} if common.output != "text" else set()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.verify.model import Cell, Culprit, MemoryKind
+from railwright.verify.path_mtu import PATH_MTU_WORDS
 from railwright.verify.witnesses.counters import LOSS_WORDS
 
 Blame = tuple[NodeName, RailName]
@@ -119,12 +120,13 @@ def _places(cells: list[Cell]) -> list[_Place]:
     for cell in cells:
         scopes = [("", 0)]
         if cell.memory is MemoryKind.GPU:
-            scopes.append(("GPU memory", -2))
-        scopes.append((f"{cell.family}", -1))
-        for scope, less in scopes:
+            scopes.append(("GPU memory", 1))
+        scopes.append((f"{cell.family}", 2))
+        # On a tie the whole place is meant: "only engine" is said where something else was tried there and passed.
+        for scope, more in scopes:
             for kind, where, width, partner in _of_cell(cell):
                 key = (kind, where, scope)
-                place = places.setdefault(key, _Place(kind, where, scope, 10 * width + less))
+                place = places.setdefault(key, _Place(kind, where, scope, 10 * width + more))
                 place.partners |= partner
                 if cell.verdict is Verdict.FAIL:
                     place.failed.add(cell.id)
@@ -171,8 +173,8 @@ _TEXTS: dict[str, Callable[[_Place], str]] = {
 
 
 def _telling(reason: str) -> tuple[bool, int]:
-    """Sort reasons: one that names what was lost before one that only says how slow it was, then the shortest."""
-    return (LOSS_WORDS not in reason, len(reason))
+    """Sort reasons: one that names what was lost, or what is too large, before one that names its effect; the shortest."""
+    return (LOSS_WORDS not in reason and PATH_MTU_WORDS not in reason, len(reason))
 
 
 def _culprit(place: _Place, explained: set[str], reasons: dict[str, str]) -> Culprit:

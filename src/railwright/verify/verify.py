@@ -19,6 +19,7 @@ from railwright.verify.confirm import confirm, fails
 from railwright.verify.judge import Measured
 from railwright.verify.model import Culprit, VerifyRecord
 from railwright.verify.narrow import Blame
+from railwright.verify.path_mtu import try_small_packets
 from railwright.verify.peers import slow_among_peers
 from railwright.verify.planned import Planned
 from railwright.verify.record import Findings, make_record
@@ -125,7 +126,7 @@ async def _confirm(run: _Run) -> None:
     what = f"again, and on their own: {failing} failing, {len(slow)} slow beside their peers"
     run.progress.emit(Measuring(what, len(run.items), run.planned.cells, failing))
     done = await confirm(run.bench, run.items, slow, run.planned.options.peer_share)
-    run.items, run.blames = list(done.items), done.blames
+    run.items, run.blames = list(await try_small_packets(run.bench, done.items)), done.blames
     run.culprits += await find_swapped(run.bench, done.items, run.places)
 
 

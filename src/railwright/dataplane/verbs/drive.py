@@ -19,6 +19,8 @@ CHAINS_IN_FLIGHT = 4
 _POLL_ENTRIES = 64
 _SPIN_S = 30e-6
 """How long to poll before sleeping: longer would take the processor from soft-RoCE, which needs it to move bytes."""
+_CAUSE_LIMIT_S = 0.2
+"""How long to look for the transfer that failed, when only such were seen that were flushed after it."""
 DRAIN_LIMIT_S = 15.0
 """How long what is in flight may take once nothing more is posted: over every retry that the wire allows."""
 
@@ -120,7 +122,7 @@ class Driver:
             for index in range(count):
                 completion = self._completions[index]
                 if completion.status:
-                    self._fail(completion.status, completion.vendor_err)
+                    self._fail(count)
                 chain = self._chains[completion.wr_id]
                 done += chain.length
                 if goes_on:
@@ -141,7 +143,7 @@ class Driver:
             self._completed(start + DRAIN_LIMIT_S)
             times.append(time.perf_counter() - start)
             if self._completions[0].status:
-                self._fail(self._completions[0].status, self._completions[0].vendor_err)
+                self._fail(1)
         elapsed_s = time.perf_counter() - begin
         gbps = len(times) * chain.length * self._size * 8 / elapsed_s / 1e9
         return Sample(self._operation, self._size, 1, len(times), elapsed_s, gbps, percentiles(times))
@@ -176,7 +178,17 @@ class Driver:
                     return count
                 self._base.wait(deadline - now)
 
-    def _fail(self, status: int, vendor: int) -> None:
+    def _fail(self, count: int) -> None:
+        """Say why, when one of `count` completions is bad. What was flushed only went with the one that failed."""
+        until = time.perf_counter() + _CAUSE_LIMIT_S
+        while True:
+            bad = [each for each in self._completions[:count] if each.status]
+            cause = next((each for each in bad if each.status != structs.FLUSHED), bad[0] if bad else None)
+            if cause is not None:
+                status, vendor = cause.status, cause.vendor_err
+            if (cause is not None and status != structs.FLUSHED) or time.perf_counter() > until:
+                break
+            count = max(0, self._base.operations.poll(self._base.queue, _POLL_ENTRIES, self._completions))
         words = self._base.library.status_text(status)
         raise HalfFailed(
             "refused" if status == structs.REMOTE_ACCESS_ERROR else "transfer-failed",

@@ -84,13 +84,14 @@ def _with_fault(request: Request, fault: Fault) -> Request:
 
 
 def _one_direction(shape: Shape) -> Breaking:
-    """What the last node sends is dropped at its own port when it has 4096 bytes or more: acknowledgements still pass."""
+    """What the last node sends is dropped at its own port from 256 bytes on: what acknowledges or asks still passes."""
     port = port_name(shape.nodes, 1)
+    to_rdma = f"tc filter add dev {port} parent ffff: protocol ip prio {{}} u32 match ip dport 4791 0xffff"
     return Breaking(
         then=(
-            f"tc qdisc add dev {port} ingress && "
-            f"tc filter add dev {port} parent ffff: protocol ip u32 match ip dport 4791 0xffff "
-            "match u16 0x1000 0xf000 at 2 action drop"
+            f"tc qdisc add dev {port} ingress\n"
+            f"{to_rdma.format(1)} match u16 0x0000 0xff00 at 2 action ok\n"
+            f"{to_rdma.format(2)} action drop"
         )
     )
 
@@ -137,7 +138,9 @@ FAULTS: dict[str, LabFault] = {
     "link-down": LabFault("the rail goes down in the middle of a transfer", _link_down),
     "peer-killed": LabFault("the half in the pod is killed in the middle", _peer_killed),
     "corruption": LabFault("a byte is changed in the buffer in which it arrived", _corruption),
-    "one-direction": LabFault("what the pod sends is dropped when it is large", _one_direction, at_switch=True),
+    "one-direction": LabFault(
+        "what the pod sends is dropped, but for acknowledgements and requests", _one_direction, at_switch=True
+    ),
     "swapped-rails": LabFault("two cables are in each other's switch", _swapped_rails, fewest_rails=2, at_switch=True),
     "slow-node": LabFault("every rail of the node is slow", _slow_node),
 }
