@@ -8,10 +8,11 @@ import pytest
 from support.scenarios import SIX, Yes, applied, intents_for, open_for, rails
 
 from railwright import api
+from railwright.apply.lease import HEAD, HOLDER_ANNOTATION, LEASE_S
 from railwright.apply.ledger import LedgerStore
 from railwright.cli.app import main
 from railwright.core import kinds
-from railwright.core.errors import ObjectRefused
+from railwright.core.errors import ObjectRefused, WriteConflict
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.manifests.verifiers import Run, access_of
@@ -47,6 +48,18 @@ async def ready(fabric="roce", *faults, method="shared"):
     record = await applied(world, intents, verify=False)
     assert record.exit_code == 0
     return world, intents
+
+
+def busy_pod(name):
+    """Give a pod of somebody else that holds every GPU of worker-1."""
+    all_gpus = {"nvidia.com/gpu": "8"}
+    container = {"name": "main", "image": "x", "resources": {"requests": all_gpus, "limits": all_gpus}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "training"},
+        "spec": {"nodeName": "worker-1", "containers": [container]},
+    }
 
 
 async def verified(world, intents, wish=QUICK, **options):
@@ -117,6 +130,53 @@ async def test_what_a_killed_run_left_goes_with_the_next_one():
     assert await left(world) == []
 
 
+async def test_an_apply_that_starts_while_verify_measures_is_refused_and_harms_nothing():
+    world, intents = await ready()
+    others = []
+
+    class Meddling:
+        def emit(self, event):
+            if type(event).__name__ == "Measuring" and not others:
+                others.append(asyncio.ensure_future(applied(world, intents, verify=False)))
+
+    record = await verified(world, intents, progress=Meddling())
+    (other,) = await asyncio.gather(*others, return_exceptions=True)
+    assert isinstance(other, WriteConflict)
+    assert record.summary.verdict is Verdict.PASS
+    assert await left(world) == []
+
+
+async def test_a_run_that_lost_the_ledger_to_another_ends_and_says_so():
+    world, intents = await ready()
+
+    class Stealing:
+        def emit(self, event):
+            if type(event).__name__ == "Measuring":
+                head = world.cluster.engine.store.objects[HEAD]
+                head["metadata"]["annotations"][HOLDER_ANNOTATION] = "somebody"
+                world.cluster.engine.elapsed_s += LEASE_S
+
+    with pytest.raises(WriteConflict, match="another railwright is writing"):
+        await verified(world, intents, progress=Stealing())
+
+
+async def test_what_a_killed_run_left_is_nothing_that_an_apply_has_to_remove():
+    world, intents = await ready()
+    run = Run("killed", "training", api.FabricName("east-west"), "image", 60.0, has_scc=True)
+    await VerifierPods(world, run, (), (), {}, api.Silent()).start()
+    await world.clock.sleep(LEASE_S)
+    await applied(world, intents, verify=False)
+    assert await left(world) != []
+
+
+async def test_a_pod_is_not_ours_because_of_its_name():
+    world, intents = await ready()
+    await world.cluster.apply(busy_pod("railwright-verify-mine"), field_manager="somebody")
+    await world.clock.sleep(30)
+    with pytest.raises(api.Refused, match=r"busy: pod training/railwright-verify-mine uses"):
+        await verified(world, intents)
+
+
 async def test_clean_takes_what_a_killed_run_left_too():
     world, _ = await ready()
     run = Run("killed", "training", api.FabricName("east-west"), "image", 60.0, has_scc=True)
@@ -143,22 +203,7 @@ async def test_an_interrupt_gives_a_record_and_leaves_nothing():
 
 async def test_nodes_in_use_are_spared_unless_asked_for():
     world, intents = await ready()
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "train-0", "namespace": "training"},
-        "spec": {
-            "nodeName": "worker-1",
-            "containers": [
-                {
-                    "name": "main",
-                    "image": "x",
-                    "resources": {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}},
-                }
-            ],
-        },
-    }
-    await world.cluster.apply(pod, field_manager="somebody")
+    await world.cluster.apply(busy_pod("train-0"), field_manager="somebody")
     await world.clock.sleep(30)
     with pytest.raises(api.Refused, match=r"busy: pod training/train-0 uses 8 nvidia\.com/gpu"):
         await verified(world, intents)

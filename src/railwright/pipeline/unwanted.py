@@ -3,7 +3,8 @@ What earlier applies made and the plan no longer wants: rails that are gone from
 
 Only with a plan that leaves no node out: what a refused node still uses is missing from the plan as well, and must
 not be taken from under it. Operators, namespaces and node labels stay in any case, until clean; node configuration
-stays while any node is refused, admitted before or not: its removal reboots nodes, perhaps for nothing.
+stays while any node is refused, admitted before or not: its removal reboots nodes, perhaps for nothing. A pool that is
+waited for is nothing to remove.
 """
 
 from railwright.apply.model import Ledger, LedgerEntry
@@ -11,6 +12,7 @@ from railwright.core import kinds
 from railwright.core.risk import Risk
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.runs import pods_on
+from railwright.pipeline.verifier_pods import is_of_a_run
 from railwright.ports.approval import Question
 
 _STAY = frozenset(
@@ -21,6 +23,7 @@ _STAY = frozenset(
         kinds.SUBSCRIPTION,
         kinds.OPERATOR_GROUP,
         kinds.CLUSTER_SERVICE_VERSION,
+        kinds.MACHINE_CONFIG_POOL,
     }
 )
 _REBOOT = frozenset({kinds.MACHINE_CONFIG, kinds.KUBELET_CONFIG})
@@ -32,7 +35,11 @@ def unwanted(ledger: Ledger, prepared: Prepared) -> tuple[LedgerEntry, ...]:
         return ()
     wanted = {item.ref for item in prepared.manifests.items}
     stay = _STAY | _REBOOT if any(node.refused for node in prepared.plan.nodes) else _STAY
-    return tuple(entry for ref, entry in ledger.entries.items() if ref not in wanted and ref.kind not in stay)
+    return tuple(
+        entry
+        for ref, entry in ledger.entries.items()
+        if ref not in wanted and ref.kind not in stay and not is_of_a_run(entry)
+    )
 
 
 def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Question | None:

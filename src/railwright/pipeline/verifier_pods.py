@@ -2,7 +2,8 @@
 The pods of one verify run, from their writing to their removal; what an earlier run left goes first.
 
 Everything is written through apply's writer under the run's id, so the ledger knows it before it is there: after a
-SIGKILL the next run, or clean, removes it.
+SIGKILL the next run, or clean, removes it. The ledger's lease is held until the pods are gone: nobody else writes to
+the cluster while it is measured, and what the ledger knows of other runs is of runs that are over.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,6 +61,11 @@ class VerifierPods:
     absent: dict[NodeName, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _store: LedgerStore = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the ledger that is open, or one of this run's own."""
+        self._store = self.shared or LedgerStore(self.world.cluster, self.world.clock)
 
     @property
     def stage(self) -> StageName:
@@ -72,18 +78,25 @@ class VerifierPods:
 
         Raises:
             Refused: the namespace's Pod Security, or a webhook, does not admit such pods.
+            WriteConflict: another railwright is at work on this cluster.
         """
-        await self.remove(everything=True)
-        store = self._store()
-        writer = Writer(self._changes(), self._means(store))
-        try:
-            for obj in access_of(self.run):
-                await writer.write(_creation(obj))
-            for number, verifier in enumerate(self.verifiers):
-                await self._write_pod(writer, number, verifier)
-        finally:
-            await self._close(store)
+        await self._store.open()
+        await self._undo([entry for entry in self._store.ledger.entries.values() if is_of_a_run(entry)])
+        writer = Writer(self._changes(), self._means())
+        for obj in access_of(self.run):
+            await writer.write(_creation(obj))
+        for number, verifier in enumerate(self.verifiers):
+            await self._write_pod(writer, number, verifier)
         await self._wait()
+
+    async def stay(self) -> None:
+        """
+        Keep the lease; called again and again while the run waits for something.
+
+        Raises:
+            WriteConflict: another run took over: what is measured from now on may be of pods that it removes.
+        """
+        await self._store.renew()
 
     async def _write_pod(self, writer: Writer, number: int, verifier: Verifier) -> None:
         try:
@@ -97,34 +110,22 @@ class VerifierPods:
             )
             raise Refused(message, hint=hint) from error
 
-    async def remove(self, *, everything: bool = False) -> None:
+    async def remove(self) -> None:
         """
-        Remove the objects of this run; with `everything` those of every run that the ledger knows.
+        Remove the objects of this run, and give the lease up.
 
         What does not go is said, and stays in the ledger for the next run and for clean.
         """
-        store = self._store()
-        ledger = store.ledger if store is self.shared else await store.load()
-        entries = [
-            entry
-            for entry in ledger.entries.values()
-            if entry.stage == self.stage or (everything and entry.stage.startswith(STAGE_PREFIX))
-        ]
-        if not entries:
-            return
         try:
-            for group in _in_order(entries):
-                results = await undo_step(group, self._means(store), self.stage, limit_s=REMOVAL_LIMIT_S)
-                self.problems += [f"{item.ref}: {item.reason}" for item in results if item.verdict is Verdict.FAIL]
+            await self._undo([entry for entry in self._store.ledger.entries.values() if entry.stage == self.stage])
         finally:
-            await self._close(store)
+            if self.shared is None:
+                await self._store.close()
 
-    def _store(self) -> LedgerStore:
-        return self.shared or LedgerStore(self.world.cluster, self.world.clock)
-
-    async def _close(self, store: LedgerStore) -> None:
-        if store is not self.shared:
-            await store.close()
+    async def _undo(self, entries: list[LedgerEntry]) -> None:
+        for group in _in_order(entries):
+            results = await undo_step(group, self._means(), self.stage, limit_s=REMOVAL_LIMIT_S)
+            self.problems += [f"{item.ref}: {item.reason}" for item in results if item.verdict is Verdict.FAIL]
 
     def _changes(self) -> StageChanges:
         return StageChanges(
@@ -141,9 +142,9 @@ class VerifierPods:
             hold_s=0.0,
         )
 
-    def _means(self, store: LedgerStore) -> Means:
+    def _means(self) -> Means:
         world = self.world
-        return Means(world.cluster, world.node, world.clock, self.progress, store, node_script())
+        return Means(world.cluster, world.node, world.clock, self.progress, self._store, node_script())
 
     # --- until they are ready -----------------------------------------------------------------------------------------
 
@@ -178,6 +179,7 @@ class VerifierPods:
                     return
                 text = f"{first}: {why_not}" + (f" (and {len(refs) - 1} more)" if len(refs) > 1 else "")
                 self.progress.emit(Waiting(self.stage, text, elapsed_s, _EXPECTED_READY_S, READY_LIMIT_S))
+                await self.stay()
                 await watch.next(max(1.0, min(15.0, READY_LIMIT_S - elapsed_s)))
 
     async def _read(self, ref: Ref) -> KubeObject | None:
@@ -240,6 +242,11 @@ def held_rails(
             )
         )
     return tuple(found), tuple(missing)
+
+
+def is_of_a_run(entry: LedgerEntry) -> bool:
+    """Whether the ledger has an object as one of a verify run, which no plan wants and every run removes itself."""
+    return entry.stage.startswith(STAGE_PREFIX)
 
 
 def _creation(obj: KubeObject) -> Change:

@@ -10,13 +10,15 @@ from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import StageNote
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
+from railwright.core import kinds
 from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, PciAddress, RailName
+from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.facts.model import Platform, PodFacts
 from railwright.manifests.verifiers import Run, Verifier
 from railwright.pipeline.model import Prepared
-from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods
+from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods, is_of_a_run
 from railwright.plan.expectations import GPU_RESOURCE
 from railwright.plan.model import VERIFIED, FabricPlan
 from railwright.plan.names import network_name
@@ -83,9 +85,15 @@ def busy_nodes(prepared: Prepared, fabric: FabricPlan) -> dict[NodeName, str]:
     found: dict[NodeName, str] = {}
     for pod in prepared.snapshot.cluster.pods:
         used = _uses(pod, resources)
-        if pod.node is not None and used and not pod.name.startswith("railwright-verify-"):
+        if pod.node is not None and used and not _is_left_over(pod, prepared):
             found.setdefault(pod.node, f"busy: pod {pod.namespace}/{pod.name} uses {used}")
     return found
+
+
+def _is_left_over(pod: PodFacts, prepared: Prepared) -> bool:
+    """Whether a pod is of a verify run that is over, whose end this run sees to: the ledger says so, and no name."""
+    entry = prepared.ledger.entries.get(Ref(kinds.POD, pod.namespace, pod.name))
+    return entry is not None and is_of_a_run(entry)
 
 
 def _uses(pod: PodFacts, resources: set[str]) -> str:
@@ -133,7 +141,9 @@ async def verify_fabric(
     pods = _pods(world, prepared, fabric, planned, wish, catalog, progress, store)
     try:
         await pods.start()
-        record = await verify(planned, pods.endpoints, catalog, world.clock, progress, absent=pods.absent)
+        record = await verify(
+            planned, pods.endpoints, catalog, world.clock, progress, absent=pods.absent, stay=pods.stay
+        )
     finally:
         await _removed(pods)
     if store is None and _is_whole(wish):
@@ -233,7 +243,7 @@ def _free_gpus(prepared: Prepared, wish: Wish) -> dict[NodeName, int]:
     used: Counter[NodeName] = Counter()
     if wish.include_busy:
         for pod in prepared.snapshot.cluster.pods:
-            if pod.node is not None and not pod.is_over:
+            if pod.node is not None and not pod.is_over and not _is_left_over(pod, prepared):
                 used[pod.node] += pod.requests.get(GPU_RESOURCE, 0)
     return {
         node.name: max(0, node.allocatable.get(GPU_RESOURCE, 0) - used[node.name]) for node in prepared.snapshot.nodes

@@ -6,7 +6,7 @@ is up is ended, and is a reply with a problem like any other.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,15 @@ MOST_RAW_REPLIES = 20_000
 """Beyond so many, only the replies of cells that did not pass are kept."""
 
 
+Stay = Callable[[], Awaitable[None]]
+STAY_S = 5.0
+"""How often somebody hears that we are still there."""
+
+
+async def stay_without_words() -> None:
+    """Tell nobody: nobody waits for it."""
+
+
 @dataclass
 class Bench:
     """What runs tasks: endpoints by node, time, and the raw replies so far."""
@@ -40,6 +49,7 @@ class Bench:
     clock: Clock
     effort: Effort
     absent: Mapping[NodeName, str] = field(default_factory=dict)
+    stay: Stay = stay_without_words
     raw: dict[str, str] = field(default_factory=dict)
     raw_left_out: int = 0
     _made: int = 0
@@ -145,16 +155,21 @@ class Bench:
             What each task gave, or the exception that it ended with.
         """
         timer: asyncio.Task[None] | None = None
+        until_s = self.clock.monotonic_s() + limit_s
         try:
+            await self.stay()
             for _ in range(_TURNS_WITHOUT_TIMER):
                 if all(work.done() for work in works):
                     break
                 await self.clock.sleep(0.0)
-            timer = asyncio.create_task(self.clock.sleep(limit_s))
             pending = {work for work in works if not work.done()}
-            while pending and not timer.done():
+            while pending and (left_s := until_s - self.clock.monotonic_s()) > 0:
+                timer = timer or asyncio.create_task(self.clock.sleep(min(STAY_S, left_s)))
                 finished, _ = await asyncio.wait({*pending, timer}, return_when=asyncio.FIRST_COMPLETED)
                 pending -= finished
+                if timer.done():
+                    timer = None
+                    await self.stay()
         finally:
             left = [*works, timer] if timer is not None else works
             for work in left:

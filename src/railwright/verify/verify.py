@@ -23,7 +23,7 @@ from railwright.verify.path_mtu import try_small_packets
 from railwright.verify.peers import slow_among_peers
 from railwright.verify.planned import Planned
 from railwright.verify.record import Findings, make_record
-from railwright.verify.run import Bench
+from railwright.verify.run import Bench, Stay, stay_without_words
 from railwright.verify.swapped import find_swapped
 from railwright.verify.task import Reading, Task
 
@@ -52,18 +52,21 @@ async def verify(
     progress: Progress,
     *,
     absent: Mapping[NodeName, str] | None = None,
+    stay: Stay = stay_without_words,
 ) -> VerifyRecord:
     """
     Run what was planned, confirm and narrow what failed, and judge.
 
     Args:
         absent: nodes of the plan without an endpoint, and why: their cells are UNKNOWN.
+        stay: awaited every few seconds while something runs, by which others can tell that we are still there; what
+            it raises ends the run.
 
     A task that is cancelled gives its record all the same, marked as interrupted.
     """
     started_at, began_s = clock.now(), clock.monotonic_s()
     by_node = {endpoint.node: endpoint for endpoint in endpoints}
-    bench = Bench(planned.layout, by_node, clock, planned.options.measured_with, dict(absent or {}))
+    bench = Bench(planned.layout, by_node, clock, planned.options.measured_with, dict(absent or {}), stay)
     run = _Run(planned, bench, progress)
     try:
         await _places(run)
