@@ -65,11 +65,12 @@ class DebugPods:
                 self._ready = asyncio.ensure_future(self._prepare())
             await asyncio.shield(self._ready)
             async with asyncio.timeout(timeout_s):
-                return await self._through_a_new_pod(node, script, timeout_s)
+                own = await self._through_a_new_pod(node, script, timeout_s)
         except TimeoutError:
             return NodeAnswer("", "", f"{answer.problem}; a debug pod did not answer within {timeout_s:g} s")
         except RailwrightError as error:
             return NodeAnswer("", "", f"{answer.problem}; debug pod: {error.message}")
+        return replace(own, problem=f"{answer.problem}; debug pod: {own.problem}") if own.problem else own
 
     async def _prepare(self) -> None:
         """Remove what earlier runs left behind, and find out which image to run."""
@@ -81,21 +82,29 @@ class DebugPods:
                 message = "which image to run is not known: name one that holds sh and chroot with --debug-image"
                 raise NotFound(f"{message} ({error.message})") from error
             self._image = str(dig(stream, "status", "tags", 0, "items", 0, "dockerImageReference", default=""))
+        if not self._image:
+            message = f"which image to run is not known: {_TOOLS} names none; expected one that holds sh and chroot"
+            raise NotFound(message, hint="name one with --debug-image")
 
     async def _through_a_new_pod(self, node: NodeName, script: str, timeout_s: float) -> NodeAnswer:
-        made = await self._cluster.apply(debug_pod(node, self._image, self._run))
-        answer = NodeAnswer("", "", "interrupted")
+        pod: KubeObject = debug_pod(node, self._image, self._run)
+        name = str(pod["metadata"]["name"])
         try:
-            pod = str(made["metadata"]["name"])
-            await self._wait(Ref(POD, NAMESPACE, pod))
-            place = Place(NAMESPACE, pod, _CONTAINER, _SHELL)
+            # Inside: where no answer comes in time, the pod may have been made all the same.
+            pod = await self._cluster.apply(pod)
+            await self._wait(Ref(POD, NAMESPACE, name))
+            place = Place(NAMESPACE, name, _CONTAINER, _SHELL)
             answer = await in_container(self._cluster, place, script, timeout_s=timeout_s)
+        except RailwrightError as error:
+            answer = NodeAnswer("", "", error.message)
         finally:
-            left = await self._removed(made)
-        return replace(answer, via=f"{answer.via}{left}") if answer.via else answer
+            left = await self._removed(pod)
+        if answer.problem:
+            return replace(answer, problem=f"{answer.problem}{f'; pod {name}{left}' if left else ''}")
+        return replace(answer, via=f"{answer.via}{left}")
 
     async def _removed(self, made: KubeObject) -> str:
-        """Delete the pod, after an interrupt too, with a deadline of its own; say so when it stays behind."""
+        """Delete the pod, which is sought by its name where no uid is known, after an interrupt too, with a deadline of its own; say so when it stays behind."""
         deletion = asyncio.ensure_future(_remove(self._cluster, made))
         await asyncio.wait({deletion}, timeout=_CLEAN_UP_S)
         if not deletion.done():

@@ -66,8 +66,6 @@ class NicPort:
     driver: str
     netdev: NetDevice | None
     rdma: RdmaDevice | None
-    rdma_port: int
-    """Port number of the RDMA device, 1 for almost every NIC."""
     link_layer: LinkLayer
     state: str
     """"ACTIVE", "DOWN", "INIT", "ARMED"; "" when there is no RDMA device."""
@@ -129,7 +127,6 @@ class NetDeviceFacts:
     master: NetDevice | None
     lowers: tuple[NetDevice, ...]
     mtu_bytes: int
-    operstate: str
     address: str
     ip_addresses: tuple[str, ...]
     kind: str

@@ -208,7 +208,6 @@ class PackageChannel:
     name: str
     head_csv: str
     """"nvidia-network-operator.v26.4.1"."""
-    head_version: str
 
 
 @dataclass(frozen=True)
@@ -227,8 +226,6 @@ class PoolFacts:
     """One MachineConfigPool."""
 
     name: str
-    node_selector: KubeObject
-    machine_config_selector: KubeObject
     nodes: tuple[NodeName, ...]
     paused: bool
     updated: bool

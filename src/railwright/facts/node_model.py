@@ -50,7 +50,6 @@ class PciConfig:
 
     Attributes:
         extended_read: the part above 256 bytes was readable; without it `acs` and `ats_enabled` are unknown.
-        port_type: "endpoint", "root-port", "switch-upstream", "switch-downstream", "root-complex-endpoint", ...
         acs: None when there is no ACS capability, or it was not readable.
         ats_enabled: None when there is no ATS capability, or it was not readable.
         relaxed_ordering: whether the function may set that attribute; None without a PCI Express capability.
@@ -58,7 +57,6 @@ class PciConfig:
     """
 
     extended_read: bool
-    port_type: str = ""
     acs: AcsState | None = None
     ats_enabled: bool | None = None
     relaxed_ordering: bool | None = None
@@ -153,7 +151,6 @@ class NumaNode:
     index: int
     cpus: str
     """As the kernel lists them: "0-31,64-95"; empty for a node without processors."""
-    memory_bytes: int | None = None
     distances: tuple[int, ...] = ()
 
 
@@ -174,7 +171,6 @@ class Chassis:
     product: str = ""
     board: str = ""
     bios_version: str = ""
-    bios_date: str = ""
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,6 @@ def _pool(obj: KubeObject, nodes: tuple[NodeName, ...]) -> PoolFacts:
     )
     return PoolFacts(
         name=str(dig(obj, "metadata", "name")),
-        node_selector=dig(obj, "spec", "nodeSelector", default={}),
-        machine_config_selector=dig(obj, "spec", "machineConfigSelector", default={}),
         nodes=nodes,
         paused=bool(dig(obj, "spec", "paused", default=False)),
         updated=dig(conditions.get("Updated"), "status") == "True",

@@ -32,7 +32,6 @@ def package_of(obj: KubeObject) -> tuple[PackageFacts, ...]:
         PackageChannel(
             name=str(dig(channel, "name", default="")),
             head_csv=str(dig(channel, "currentCSV", default="")),
-            head_version=str(dig(channel, "currentCSVDesc", "version", default="")),
         )
         for channel in dig(status, "channels", default=())
     )

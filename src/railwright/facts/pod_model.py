@@ -91,8 +91,6 @@ class PodFacts:
     """Of the pod; a container's own counts before it."""
     memory_volumes: Mapping[str, str] = field(default_factory=dict)
     """emptyDir volumes of medium Memory: size limit ("" for none) by the path where a container mounts it."""
-    volumes: tuple[str, ...] = ()
-    """What other volumes are: "ConfigMap/x", "Secret/y", "hostPath:/dev", "emptyDir"."""
 
     @property
     def is_over(self) -> bool:
@@ -118,7 +116,6 @@ class EventFacts:
     type: str
     """"Normal" or "Warning"."""
     count: int
-    first_at: str
     last_at: str
     component: str
     node: NodeName | None = None

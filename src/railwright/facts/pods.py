@@ -34,7 +34,7 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
     annotations = annotations_of(obj)
     if namespace not in operator_namespaces:
         # First of all, since most pods of a cluster are of no interest here.
-        wants_rails = NETWORKS in annotations or _asks_for_devices(spec)
+        wants_rails = NETWORKS in annotations or asks_for_devices(spec)
         if not wants_rails or phase == "Succeeded":
             return None
     containers = tuple(_containers(spec, status))
@@ -63,11 +63,11 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
         runtime_class=intern(str(spec.get("runtimeClassName") or "")),
         run_as_user=dig(spec, "securityContext", "runAsUser"),
         memory_volumes=_memory_volumes(spec),
-        volumes=tuple(intern(_volume(item)) for item in spec.get("volumes") or ()),
     )
 
 
-def _asks_for_devices(spec: KubeObject) -> bool:
+def asks_for_devices(spec: KubeObject) -> bool:
+    """Whether a pod with this spec wants a device of the four operators."""
     for key in ("containers", "initContainers"):
         for container in spec.get(key) or ():
             resources = container.get("resources") or {}
@@ -180,16 +180,6 @@ def _memory_volumes(spec: KubeObject) -> dict[str, str]:
     }
 
 
-def _volume(item: KubeObject) -> str:
-    """Say what a volume is."""
-    for kind, key, field in (("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")):
-        if dig(item, key, field):
-            return f"{kind}/{dig(item, key, field)}"
-    if dig(item, "hostPath", "path"):
-        return f"hostPath:{dig(item, 'hostPath', 'path')}"
-    return next((str(key) for key in item if key != "name"), "")
-
-
 def event_of(obj: KubeObject) -> EventFacts:
     """Reduce an Event, of core/v1 as well as with what events.k8s.io added."""
     about: Mapping[str, object] = dig(obj, "involvedObject", default={})
@@ -204,7 +194,6 @@ def event_of(obj: KubeObject) -> EventFacts:
         message=_message(obj),
         type=intern(str(obj.get("type") or "")),
         count=quantity(dig(obj, "series", "count") or obj.get("count") or 1) or 1,
-        first_at=str(first),
         last_at=str(last),
         component=intern(str(dig(obj, "source", "component") or obj.get("reportingComponent") or "")),
         node=NodeName(intern(str(host))) if host else None,

@@ -205,7 +205,6 @@ def _port(
         driver=device.driver,
         netdev=netdev.name if netdev else None,
         rdma=rdma.device if rdma else None,
-        rdma_port=rdma.port if rdma else 1,
         link_layer=layer,
         state=rdma.state if rdma else "",
         carrier=netdev.carrier if netdev else None,

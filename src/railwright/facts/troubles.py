@@ -5,6 +5,7 @@ from functools import partial
 
 from railwright.core.kinds import EVENT
 from railwright.core.objects import KubeObject
+from railwright.facts.model import Unseen
 from railwright.facts.pod_model import ContainerFacts, EventFacts, LogRef, PodFacts
 from railwright.facts.pods import event_of
 from railwright.facts.reading import Reading, together
@@ -24,13 +25,19 @@ async def read_events(
     """Read events of the operators' namespaces, of the namespaces of pods that matter, and of nodes; oldest first."""
     found: list[EventFacts] = []
     wanted = {*namespaces, *(pod.namespace for pod in pods), _OF_NODES}
+    seen = 0
 
     def take(obj: KubeObject) -> None:
+        nonlocal seen
+        seen += 1
         found.append(event_of(obj))
         if len(found) > 2 * MOST_EVENTS:
             found[:] = _newest(found)
 
     await together(reading.each(Selection(EVENT, namespace=name), take) for name in sorted(wanted))
+    if seen > MOST_EVENTS:
+        why = f"there are {seen:,} of them, and only the newest {MOST_EVENTS:,} were kept"
+        reading.unseen.append(Unseen("older events", why))
     return tuple(_newest(found))
 
 
@@ -40,7 +47,14 @@ def _newest(found: list[EventFacts]) -> list[EventFacts]:
 
 async def read_logs(reading: Reading, pods: Iterable[PodFacts], limit_bytes: int) -> Mapping[LogRef, str]:
     """Read the ends of the logs of these pods' containers that have something to tell; at most MOST_LOGS."""
-    wanted = sorted(_wanted(pods), key=lambda pair: (not pair[0], pair[1]))[:MOST_LOGS]
+    every = sorted(_wanted(pods), key=lambda pair: (not pair[0], pair[1]))
+    wanted = every[:MOST_LOGS]
+    if left_out := every[MOST_LOGS:]:
+        troubled = sum(in_trouble for in_trouble, _ in left_out)
+        why = (
+            f"there are {len(every)}, and only {MOST_LOGS} were read; of containers in trouble {troubled} are left out"
+        )
+        reading.unseen.append(Unseen("further logs of operators' pods", why))
     texts = await together(_read_log(reading, ref, limit_bytes) for _, ref in wanted)
     return {ref: text for (_, ref), text in zip(wanted, texts, strict=True) if text}
 

@@ -162,7 +162,9 @@ def _listed(names: list[str]) -> list[str]:
 def _node_text(node: NodeFacts) -> str:
     kernel = f"kernel {node.kernel_version}" if node.kernel_version else ""
     known = ", ".join(filter(None, (node.os_image, kernel, node.architecture)))
-    head = f"node {node.name}{f': {known}' if known else ''}"
+    head = (
+        f"node {node.name}{f': {known}' if known else ''}{f'; read through {node.read_via}' if node.read_via else ''}"
+    )
     hardware = node.hardware
     if hardware is None:
         return f"{head}\n  its inside could not be read: {node.hardware_problem}"
@@ -227,6 +229,7 @@ def _hardware_lines(hardware: NodeHardware) -> list[str]:
     if settings := _settings(hardware):
         lines.append(f"  {'; '.join(settings)}")
     lines.append(table(("NIC", "netdev", "RDMA", "link", "state", "Gb/s", "PCIe", "nearest GPU"), rows) or "  no NIC")
+    lines.extend(f"  Data Direct function {item.pci} beside its NIC" for item in hardware.data_direct)
     if hardware.uplinks_known:
         lines.extend(f"  {item.what}: {' > '.join(item.path)}" for item in hardware.carried)
     else:

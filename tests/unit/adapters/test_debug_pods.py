@@ -31,6 +31,8 @@ class Pods:
     answer: Callable[[], ExecResult] = lambda: ExecResult("record", "", 0)
     tools: KubeObject | None = field(default_factory=lambda: TOOLS)
     delete_error: RailwrightError | None = None
+    apply_error: RailwrightError | None = None
+    """Comes in place of the answer, after the pod was made."""
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
     made: list[dict[str, Any]] = field(default_factory=list)
     ran: list[tuple[str, ...]] = field(default_factory=list)
@@ -53,12 +55,14 @@ class Pods:
         self.made.append(pod)
         self.pods[pod["metadata"]["name"]] = pod
         self.has_made.set()
+        if self.apply_error is not None:
+            raise self.apply_error
         return pod
 
     async def delete(self, ref: Ref, *, uid: str = "") -> None:
         if self.delete_error is not None:
             raise self.delete_error
-        assert self.pods[ref.name]["metadata"].get("uid", "") == uid
+        assert uid in {"", self.pods[ref.name]["metadata"].get("uid", "")}
         del self.pods[ref.name]
 
     async def exec(
@@ -120,8 +124,10 @@ def fails() -> ExecResult:
             "does not run: ErrImagePull 404",
         ),
         (Pods(tools=None), "name one that holds sh and chroot with --debug-image"),
+        (Pods(tools={"status": {}}), "ImageStream openshift/tools names none"),
+        (Pods(apply_error=ClusterUnreachable("reset by peer")), "reset by peer"),
     ],
-    ids=["exec fails", "script fails", "pod fails", "no image", "no tools image"],
+    ids=["exec fails", "script fails", "pod fails", "no image", "no tools", "tools without image", "answer lost"],
 )
 async def test_whatever_goes_wrong_is_said_and_no_pod_stays(cluster, said):
     answer = await read(cluster)
@@ -153,6 +159,12 @@ async def test_a_pod_that_cannot_be_deleted_is_told():
     answer = await read(Pods(delete_error=ObjectRefused("finalizers")))
     assert answer.text == "record"
     assert "could not be deleted and ends by itself: finalizers" in answer.via
+
+
+async def test_a_pod_that_failed_and_cannot_be_deleted_is_told_too():
+    answer = await read(Pods(answer=fails, delete_error=ObjectRefused("finalizers")))
+    assert "the kubelet is gone" in answer.problem
+    assert "could not be deleted and ends by itself: finalizers" in answer.problem
 
 
 def left(name: str, *, holder: str, age_s: float = 1, **more: Any) -> dict[str, Any]:

@@ -99,3 +99,19 @@ def test_the_iommu_type_is_known_only_when_every_gpu_and_nic_tells_it(types, exp
         "=== railwright end",
     ]
     assert parse_node_record("\n".join(lines)).iommu.default_type == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "trust"),
+    [
+        (["app\tdefault-prio ETHERTYPE:0", "app\tdscp-prio 26:3"], "dscp"),
+        (["app\tdscp-prio 26:3", "app\tdefault-prio ETHERTYPE:0"], "dscp"),
+        (["app\tdefault-prio ETHERTYPE:0"], "pcp"),
+        (["app\tdscp-prio 26:3", "apptrust\torder: pcp dscp"], "pcp"),
+        (["pfc\tprio-pfc 3:on"], ""),
+    ],
+)
+def test_what_a_port_trusts_does_not_depend_on_the_order_of_its_lines(lines, trust):
+    rows = "\n".join(f"ens0\t{line}" for line in lines)
+    (port,) = read(pci=NIC, net="ens0\ttype=1\tmtu=1500\tpci=0000:1a:00.0", qos=rows).ports
+    assert port.qos.trust == trust

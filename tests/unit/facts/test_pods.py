@@ -12,7 +12,7 @@ from railwright.core.objects import KubeObject
 from railwright.facts.pod_model import LogRef, PodFacts
 from railwright.facts.pods import event_of, pod_of
 from railwright.facts.reading import start_reading
-from railwright.facts.troubles import MOST_EVENTS, read_events, read_logs
+from railwright.facts.troubles import MOST_EVENTS, MOST_LOGS, read_events, read_logs
 
 CASES = Path(__file__).parents[2] / "cases" / "facts" / "pods"
 OPERATORS = frozenset({"nvidia-network-operator"})
@@ -92,9 +92,7 @@ def test_memory_at_dev_shm_is_seen_with_its_limit():
         {"name": "settings", "configMap": {"name": "x"}},
     ]
     obj["spec"]["containers"][0]["volumeMounts"] = [{"name": "shm", "mountPath": "/dev/shm"}]
-    pod = facts(obj)
-    assert pod.memory_volumes == {"/dev/shm": "8Gi"}
-    assert pod.volumes == ("emptyDir", "hostPath:/dev", "ConfigMap/x")
+    assert facts(obj).memory_volumes == {"/dev/shm": "8Gi"}
 
 
 def test_somebody_elses_pod_that_is_done_holds_nothing_and_one_that_failed_is_kept():
@@ -131,7 +129,7 @@ def test_an_event_of_the_newer_interface_has_its_times_and_count_elsewhere():
             0, count=None, firstTimestamp=None, lastTimestamp=None, eventTime="2026-11-30T09:00:00Z", series=series
         )
     )
-    assert (event.count, event.first_at, event.last_at) == (12, "2026-11-30T09:00:00Z", series["lastObservedTime"])
+    assert (event.count, event.last_at) == (12, series["lastObservedTime"])
     assert (event.kind, event.name, event.component, event.node) == ("Pod", "mofed-1", "kubelet", "worker-0")
 
 
@@ -139,9 +137,23 @@ async def test_of_too_many_events_the_newest_are_kept():
     cluster = FakeCluster()
     for number in range(MOST_EVENTS + 40):
         cluster.put({**an_event(number), "lastTimestamp": f"2026-11-30T09:00:00.{number:06d}Z"})
-    events = await read_events(await start_reading(cluster), OPERATORS, ())
+    reading = await start_reading(cluster)
+    events = await read_events(reading, OPERATORS, ())
     assert len(events) == MOST_EVENTS
     assert events[0].last_at.endswith(".000040Z")
+    assert [(item.what, "5,040 of them" in item.why) for item in reading.unseen] == [("older events", True)]
+
+
+async def test_logs_that_there_is_no_room_for_are_unseen_and_those_in_trouble_come_first():
+    reading = await start_reading(FakeCluster())
+    pods = [facts(a_pod(f"mofed-{number:03}", running(ready=False, restarts=1))) for number in range(MOST_LOGS)]
+    healthy = facts(a_pod("aaa", running(), **READY))
+    logs = await read_logs(reading, [healthy, *pods], 1000)
+    assert len(logs) == MOST_LOGS
+    assert all(ref.pod != "aaa" for ref in logs)
+    assert [item.why for item in reading.unseen] == [
+        "there are 201, and only 200 were read; of containers in trouble 0 are left out"
+    ]
 
 
 async def test_logs_are_read_of_what_is_in_trouble_and_of_one_healthy_pod_a_daemon_set():

@@ -272,7 +272,7 @@ def test_every_shell_reads_registers_of_the_bridges_above_what_matters(machine, 
     (bridge,) = hardware.bridges
     assert (bridge.pci, bridge.driver) == ("0000:18:01.0", "")
     config = bridge.config
-    assert (config.port_type, config.relaxed_ordering, config.ats_enabled) == ("switch-downstream", True, True)
+    assert (config.relaxed_ordering, config.ats_enabled) == (True, True)
     assert (config.max_payload_bytes, config.max_read_request_bytes) == (256, 512)
     assert (config.max_link_speed_gts, config.link_speed_gts, config.link_width_lanes) == (32.0, 32.0, 8)
     assert config.acs.request_redirect
@@ -312,7 +312,7 @@ def test_every_shell_reads_how_the_node_is_set_up(machine, shell):
     assert (hardware.runtime.name, hardware.runtime.memlock_origin) == ("cri-o", "limits of crio")
     assert (hardware.processor.count, hardware.processor.under_hypervisor) == (5, False)
     (node,) = hardware.numa_nodes
-    assert (node.cpus, node.memory_bytes, node.distances) == ("0-3,8", 1024 << 10, (10,))
+    assert (node.cpus, node.distances) == ("0-3,8", (10,))
     assert [(item.size_bytes, item.total, item.free) for item in hardware.huge_pages] == [(2 << 20, 8, 6)]
     assert hardware.chassis.product == "PowerEdge XE9680"
 

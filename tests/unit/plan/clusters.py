@@ -53,7 +53,6 @@ def a_port(number: int, fabric: Fabric = Fabric.ROCE, **changes: Any) -> NicPort
         driver="mlx5_core",
         netdev=NetDevice(f"ibs{number}f0" if infiniband else f"ens{number}f0np0"),
         rdma=RdmaDevice(f"mlx5_{number}"),
-        rdma_port=1,
         link_layer=LinkLayer.INFINIBAND if infiniband else LinkLayer.ETHERNET,
         state="ACTIVE",
         carrier=True,
@@ -132,13 +131,11 @@ def a_cluster(nodes: tuple[NodeFacts, ...], objects: tuple[KubeObject, ...] = ()
         fips=False,
         served_kinds=(),
         packages=tuple(
-            PackageFacts(name, source, "openshift-marketplace", channel, (PackageChannel(channel, csv, ""),))
+            PackageFacts(name, source, "openshift-marketplace", channel, (PackageChannel(channel, csv),))
             for name, source, channel, csv in _PACKAGES
         ),
         packages_problem="",
-        pools=(
-            PoolFacts("worker", {}, {}, names, paused=False, updated=True, updating=False, degraded=False, message=""),
-        ),
+        pools=(PoolFacts("worker", names, paused=False, updated=True, updating=False, degraded=False, message=""),),
         pods=(),
         objects={ref_of(item): item for item in objects},
     )

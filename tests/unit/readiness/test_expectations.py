@@ -197,6 +197,12 @@ def test_a_pool_counts_only_with_our_machine_config_in_it(pools: list[Any], read
     assert words in found[1]
 
 
+def test_of_several_that_must_go_the_same_one_is_named_in_every_run() -> None:
+    names = tuple(f"mc-{letter}" for letter in "hgfedcba")
+    found = answer(PoolUpdated("worker", "", without=names), a_pool(names, names))
+    assert found == ("progressing", "MachineConfig mc-a is still in what pool worker has")
+
+
 @pytest.mark.parametrize(
     ("finalizers", "sources", "readiness", "words"),
     [
@@ -227,7 +233,6 @@ def a_port(**more: Any) -> NicPort:
         driver="mlx5_core",
         netdev=NetDevice("ens8f0np0"),
         rdma=RdmaDevice("mlx5_0"),
-        rdma_port=1,
         link_layer=LinkLayer.ETHERNET,
         state="ACTIVE",
         carrier=True,

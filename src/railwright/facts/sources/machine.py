@@ -44,7 +44,6 @@ def parse_machine(record: Record) -> tuple[MachineFacts, tuple[Unseen, ...]]:
             product=dmi.get("product_name", ""),
             board=dmi.get("board_name", ""),
             bios_version=dmi.get("bios_version", ""),
-            bios_date=dmi.get("bios_date", ""),
         ),
         group_types=groups,
         has_iommu=None if record.missing("iommu") else bool(groups or record.lines("iommu")),
@@ -64,12 +63,10 @@ def _numa_nodes(record: Record, unseen: list[Unseen]) -> tuple[NumaNode, ...]:
         if index is None:
             unseen.append(wrong_line("numa", line, "begins with no number"))
             continue
-        size = whole_number(fields.get("memory_kib"))
         distances = [whole_number(word) for word in fields.get("distances", "").split()]
         nodes[index] = NumaNode(
             index=index,
             cpus=fields.get("cpus", ""),
-            memory_bytes=None if size is None else size * 1024,
             distances=tuple(word for word in distances if word is not None),
         )
     return tuple(nodes[index] for index in sorted(nodes))

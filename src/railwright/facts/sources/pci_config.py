@@ -73,7 +73,6 @@ def _config(size: int, express: tuple[int, ...], acs: tuple[int, ...], ats: tupl
     has_link = port_type in _HAS_LINK
     return PciConfig(
         extended_read=extended_read,
-        port_type=port_type,
         acs=services,
         ats_enabled=ats_enabled,
         relaxed_ordering=bool(control & 0x10),

@@ -26,6 +26,7 @@ _KNOWN = frozenset({"pfc", "app", "apptrust", "traffic_class", "roce_tos"})
 def parse_qos(record: Record) -> tuple[Mapping[NetDevice | RdmaDevice, QosState], tuple[Unseen, ...]]:
     """Read what is said, by network device and by RDMA device; a line that can't be read is named and left out."""
     states: dict[NetDevice | RdmaDevice, QosState] = {}
+    with_table: set[NetDevice] = set()
     unseen: list[Unseen] = []
     for line in record.lines("qos"):
         name, _, rest = line.partition("\t")
@@ -35,6 +36,13 @@ def parse_qos(record: Record) -> tuple[Mapping[NetDevice | RdmaDevice, QosState]
             continue
         device = NetDevice(name.strip())
         states[device] = _with(states.get(device, QosState()), origin, text)
+        if origin == "app":
+            with_table.add(device)
+    for device in with_table:
+        # A port of mlx5 trusts DSCP as soon as a table of it is there, and PCP without one; its lines come in any order.
+        # Source: Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, mlx5e_dcbnl_ieee_setapp.
+        state = states[device]
+        states[device] = replace(state, trust=state.trust or ("dscp" if state.dscp_to_priority else "pcp"))
     return states, tuple(unseen)
 
 
@@ -42,11 +50,8 @@ def _with(state: QosState, origin: str, text: str) -> QosState:
     if origin == "pfc" and (pairs := _PRIORITY.findall(text)):
         return replace(state, pfc_priorities=tuple(int(number) for number, word in pairs if word == "on"))
     if origin == "app":
-        # A port of mlx5 trusts DSCP as soon as a table of it is there, and PCP without one.
-        # Source: Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, mlx5e_dcbnl_ieee_setapp.
         points = {int(point): int(number) for point, number in _POINT.findall(text)} if "dscp-prio" in text else {}
-        table = {**state.dscp_to_priority, **points}
-        return replace(state, dscp_to_priority=table, trust=state.trust or ("dscp" if table else "pcp"))
+        return replace(state, dscp_to_priority={**state.dscp_to_priority, **points})
     if origin == "apptrust":
         order = text.partition("order:")[2].split()
         return replace(state, trust=order[0] if order else state.trust)
