@@ -53,6 +53,7 @@ from railwright.pipeline.records import open_record
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
 from railwright.pipeline.status import status as _status
+from railwright.pipeline.subnet import SubnetPort, SubnetRecord, judge_subnet
 from railwright.pipeline.verify import Wish
 from railwright.pipeline.verify import verify_fabric as _verify_fabric
 from railwright.plan.model import Decision, FabricPlan, Plan
@@ -128,6 +129,8 @@ __all__ = [
     "Snapshot",
     "StageName",
     "StatusRecord",
+    "SubnetPort",
+    "SubnetRecord",
     "UsageError",
     "Verdict",
     "VerifyRecord",
@@ -154,6 +157,7 @@ __all__ = [
     "hardware_of",
     "images",
     "images_document",
+    "judge_subnet",
     "known_families",
     "known_rules",
     "machine_clock",

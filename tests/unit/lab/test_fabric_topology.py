@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from railwright.lab.fabric.fabric import partitions_without
+from railwright.lab.fabric.fabric import partitions
 from railwright.lab.fabric.topology import fat_tree
 
 
@@ -30,6 +30,6 @@ def test_every_cable_has_two_ends_and_no_port_two_cables(hosts: int) -> None:
 
 
 def test_a_host_without_the_key_is_in_no_partition_of_the_rails() -> None:
-    default, rails = partitions_without(3, 3).splitlines()
+    default, rails = partitions(3, left_out=3).splitlines()
     assert "ALL=limited" in default
     assert rails.count("=full") == 2

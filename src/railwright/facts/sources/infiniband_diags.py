@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from railwright.core.ids import RdmaDevice
 from railwright.facts.record import whole_number
 
+_END = "CA 'the end'"
 _DEVICE = re.compile(r"^CA '([^']+)'")
 _PORT = re.compile(r"^\s+Port (\d+):")
 _FIELD = re.compile(r"^\s+([A-Z][A-Za-z ]+): (.*)$")
@@ -37,7 +38,7 @@ def parse_ibstat(text: str) -> tuple[StatedPort, ...]:
     """Read every port; one without a state is left out: the text ends there."""
     found: list[StatedPort] = []
     device, port, fields = "", None, dict[str, str]()
-    for line in [*text.splitlines(), "CA ''"]:
+    for line in [*text.splitlines(), _END]:
         heads, begins = _DEVICE.match(line), _PORT.match(line)
         if heads or begins:
             if port is not None and fields.get("State"):

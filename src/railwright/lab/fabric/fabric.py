@@ -34,13 +34,20 @@ class Read:
     What the tools said.
 
     Attributes:
-        texts: by what was run: "ibstat on H-0001", "ibnetdiscover", "partition keys of H-0001".
-        down: hosts whose port is not active.
+        ibstat, pkeys: of `ibstat` and `smpquery pkeys`, by host.
+        whole: of the subnet, by what was run: "ibnetdiscover".
     """
 
-    hosts: tuple[str, ...]
-    texts: dict[str, str]
-    down: tuple[str, ...]
+    ibstat: dict[str, str]
+    pkeys: dict[str, str]
+    whole: dict[str, str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All of it, by a name for people."""
+        ports = {f"ibstat on {host}": text for host, text in self.ibstat.items()}
+        keys = {f"partition keys of {host}": text for host, text in self.pkeys.items()}
+        return {**ports, **keys, **self.whole}
 
 
 class Subnet:
@@ -79,18 +86,11 @@ class Subnet:
 
     async def read(self) -> Read:
         """Read every host's port and keys, and the subnet from the first."""
-        texts: dict[str, str] = {}
-        down = []
-        for host in self.hosts:
-            said = await self.tool(host, "ibstat")
-            texts[f"ibstat on {host}"] = said
-            if "State: Active" not in said:
-                down.append(host)
-            texts[f"partition keys of {host}"] = await self.tool(host, "smpquery", "-D", "pkeys", "0", "1")
-        first = self.hosts[0]
-        for command in (("ibnetdiscover",), ("sminfo",), ("ibhosts",), ("saquery", "--src-to-dst", "1:2")):
-            texts[" ".join(command)] = await self.tool(first, *command)
-        return Read(self.hosts, texts, tuple(down))
+        ibstat = {host: await self.tool(host, "ibstat") for host in self.hosts}
+        pkeys = {host: await self.tool(host, "smpquery", "-D", "pkeys", "0", "1") for host in self.hosts}
+        commands = (("ibnetdiscover",), ("sminfo",), ("ibhosts",), ("saquery", "--src-to-dst", "1:2"))
+        whole = {" ".join(command): await self.tool(self.hosts[0], *command) for command in commands}
+        return Read(ibstat, pkeys, whole)
 
 
 @asynccontextmanager
@@ -125,8 +125,12 @@ async def subnet(progress: Progress, *, hosts: int = 8, partitions: str = "") ->
 _EVERYBODY = "Default=0x7fff, ipoib : ALL=full;\n"
 
 
-def partitions_without(hosts: int, left_out: int) -> str:
-    """Write a partition 0x8001 of every host but one, which stays a limited member of the default partition only."""
+PARTITION = "0x8001"
+"""The partition that hosts of the lab are to be in, beside the default one."""
+
+
+def partitions(hosts: int, left_out: int = 0) -> str:
+    """Write a partition of every host; `left_out` stays a limited member of the default partition only."""
     members = ", ".join(f"{_port_guid(number)}=full" for number in range(1, hosts + 1) if number != left_out)
     return f"Default=0x7fff : ALL=limited, SELF=full;\nrails=0x0001 : {members};\n"
 
