@@ -11,12 +11,11 @@ import yaml
 
 from railwright.cli.app import main as railwright
 from railwright.cli.overview import COMMANDS
-from railwright.doctor.coverage import coverage_page
 from railwright.doctor.registry import rule_infos
 from railwright.intent.docs import keys_markdown
 from railwright.intent.schema import json_schema
 from railwright.report.codes import REFUSALS, WARNINGS
-from railwright.report.doctor import rule_page, rules_index
+from railwright.report.doctor import coverage_page, rule_page, rules_index
 from railwright.report.errors import error_pages
 from railwright.report.schemas import PAYLOADS, payload_schema
 

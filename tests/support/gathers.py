@@ -1,7 +1,7 @@
 """A simulated world, written down the way that other tools gather clusters: layouts for tests, content from the world."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +64,18 @@ SINGLES = (
 CONFIGURATION = (kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PROXY, kinds.NETWORK_CONFIG)
 
 
-async def must_gather(world: World, root: Path, image: str = "quay-io-openshift-release-dev-sha256-abc") -> Path:
-    """Write what `oc adm must-gather` does, with the SR-IOV gather."""
+def by_default(namespace: str) -> bool:
+    """Whether `oc adm must-gather` without other images inspects a namespace: the platform's and SR-IOV's, not NVIDIA's."""
+    return namespace == "default" or namespace.startswith(("openshift", "kube-"))
+
+
+async def must_gather(
+    world: World,
+    root: Path,
+    image: str = "quay-io-openshift-release-dev-sha256-abc",
+    inspects: Callable[[str], bool] = lambda _: True,
+) -> Path:
+    """Write what `oc adm must-gather` does, with the SR-IOV gather; `inspects` says which namespaces it takes whole."""
     top = root / image
     known = await served(world)
     for kind in CONFIGURATION:
@@ -77,6 +87,8 @@ async def must_gather(world: World, root: Path, image: str = "quay-io-openshift-
             write_yaml(_place(top, kind, obj), obj)
     for namespace in await listed(world, kinds.NAMESPACE):
         name = namespace["metadata"]["name"]
+        if not inspects(name):
+            continue
         folder = top / "namespaces" / name
         write_yaml(folder / f"{name}.yaml", namespace)
         for kind in INSPECTED:

@@ -45,30 +45,3 @@ def found_by(infos: tuple[RuleInfo, ...]) -> Mapping[str, tuple[RuleInfo, ...]]:
         for item in info.covers:
             found[item] = (*found.get(item, ()), info)
     return found
-
-
-def coverage_page(infos: tuple[RuleInfo, ...]) -> str:
-    """Write docs/reference/coverage.md."""
-    kinds, rules = kinds_of_failure(), found_by(infos)
-    found = [item for item in kinds if not item.why_not]
-    lines = [
-        "# What the doctor finds",
-        "",
-        f"Generated. Of {len(kinds)} kinds of failure that were met in the field, {len(infos)} rules find {len(found)}; why the others are",
-        "not found is said at the end. A world is opened with `railwright doctor --cluster sim:WORLD`; rules whose names begin with `log-`",
-        "read logs and events (`railwright doctor --log -`), and their cases are in `tests/cases/doctor/text`.",
-        "",
-        "| id | kind of failure | rules | world | reports |",
-        "|---|---|---|---|---|",
-    ]
-    for item in found:
-        names = ", ".join(f"[{info.name}](rules/{info.name}.md)" for info in rules.get(item.id, ()))
-        world = f"`{item.world}`" if item.world else ""
-        lines.append(f"| {item.id} | {item.kind} | {names} | {world} | {_links(item)} |")
-    lines += ["", "## Not found", "", "| id | kind of failure | why | reports |", "|---|---|---|---|"]
-    lines += [f"| {item.id} | {item.kind} | {item.why_not} | {_links(item)} |" for item in kinds if item.why_not]
-    return "\n".join([*lines, ""])
-
-
-def _links(item: Kind) -> str:
-    return " ".join(f"[{number}]({url})" for number, url in enumerate(item.reports, 1))

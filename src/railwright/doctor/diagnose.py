@@ -6,10 +6,11 @@ from dataclasses import replace
 from railwright.catalog.model import Catalog
 from railwright.core.ids import RuleId
 from railwright.doctor.causes import by_cause
+from railwright.doctor.everything import Everything
 from railwright.doctor.model import Diagnosis, Finding, Rule, RuleInfo, Unknown
 from railwright.doctor.registry import RULES
-from railwright.doctor.seen import Seen
-from railwright.doctor.text.logs import judge_spoken, spoken
+from railwright.doctor.seen import Seen, Undeclared
+from railwright.doctor.text.logs import judge_spoken, spoken, unheard
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.table import TEXT_RULES
 from railwright.facts.model import Snapshot
@@ -17,6 +18,7 @@ from railwright.plan.model import Plan
 
 _TRIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What a rule raises when a field holds something else than its kind allows, a text where a list belongs."""
+_BUG = "report this as a bug of railwright"
 _FORM = "compare the objects with their definitions; if they are right, report this as a bug of railwright"
 
 
@@ -43,29 +45,24 @@ def diagnose(
     def is_asked(info: RuleInfo) -> bool:
         return (not only or info.name in only) and info.name not in skip
 
-    seen = Seen(snapshot, catalog, plan)
-    answered = ask((rule for rule in rules if is_asked(rule.info)), seen)
+    everything = Everything(snapshot, catalog, plan)
+    answered = ask((rule for rule in rules if is_asked(rule.info)), everything)
     asked = tuple(rule for rule in words if is_asked(rule.info))
-    texts = spoken(seen) if asked else ()
-    if not texts:
-        unheard = tuple(_unheard(rule.info.name) for rule in asked if rule.info.name in only)
-        return replace(answered, unknown=(*answered.unknown, *unheard))
-    found, passed = judge_spoken(texts, asked)
-    return ordered((*answered.findings, *found), answered.unknown, (*answered.passed, *passed))
+    texts = spoken(everything) if asked else ()
+    found, silent = judge_spoken(texts, asked)
+    missing = unheard(everything, texts)
+    unknown = tuple(replace(item, rule=rule) for rule in silent for item in missing)
+    passed = () if missing else tuple(silent)
+    return ordered((*answered.findings, *found), (*answered.unknown, *unknown), (*answered.passed, *passed))
 
 
-def _unheard(rule: RuleId) -> Unknown:
-    how = "run it with rights to read logs and events, or pipe a log into railwright doctor --log -"
-    return Unknown(rule, "logs and events", "none were read", how)
-
-
-def ask(rules: Iterable[Rule], seen: Seen) -> Diagnosis:
+def ask(rules: Iterable[Rule], everything: Everything) -> Diagnosis:
     """Ask some rules about what was seen."""
     findings: list[Finding] = []
     unknown: list[Unknown] = []
     passed: list[RuleId] = []
     for rule in rules:
-        answers = _answers(rule, seen)
+        answers = _answers(rule, everything)
         found = [item for item in answers if isinstance(item, Finding)]
         findings += found
         unknown += [item for item in answers if isinstance(item, Unknown)]
@@ -79,17 +76,28 @@ def ordered(findings: tuple[Finding, ...], unknown: tuple[Unknown, ...], passed:
     return Diagnosis(by_cause(_named(findings)), unknown, passed)
 
 
-def _answers(rule: Rule, seen: Seen) -> tuple[Finding | Unknown, ...]:
+def view_of(info: RuleInfo, everything: Everything) -> Seen:
+    """Give a rule what it says that it looks at."""
+    named = (*info.needs, *info.uses)
+    kinds = frozenset(kind for need in named for kind in need.kinds)
+    return Seen(everything, kinds, may_enter=any(need.is_inside for need in named))
+
+
+def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...]:
     """Ask one rule; it is not run when something that it needs is missing altogether."""
     lacks: list[Unknown] = []
+    is_asked = True
     for need in rule.info.needs:
-        lack = need.lack(seen)
+        lack = need.lack(everything)
         if lack is not None:
-            lacks.append(Unknown(rule.info.name, need.missing, lack.why, need.how, lack.nodes))
-    if any(not item.nodes for item in lacks):
+            lacks.append(Unknown(rule.info.name, lack.missing or need.missing, lack.why, need.how, lack.nodes))
+            is_asked &= bool(lack.nodes) or need.is_part_enough
+    if not is_asked:
         return tuple(lacks)
     try:
-        return (*lacks, *rule.judge(seen))
+        return (*lacks, *rule.judge(view_of(rule.info, everything)))
+    except Undeclared as error:
+        return (*lacks, Unknown(rule.info.name, "what it says it looks at", str(error), _BUG))
     except _TRIPS as error:
         # An archive may hold objects that no API server would take: the other rules' answers must not be lost to that.
         said = f"{type(error).__name__}: {error}"

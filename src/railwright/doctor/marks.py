@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from railwright.core import kinds
 from railwright.core.objects import dig
 from railwright.doctor import nic_policy
+from railwright.doctor.needs import INSIDE, SRIOV_POLICIES, objects
 from railwright.doctor.promises import sriov_policies
 from railwright.doctor.seen import Seen
 from railwright.facts.model import Platform
 
+MARKS = (objects(kinds.NIC_CLUSTER_POLICY, kinds.NETWORK_ATTACHMENT_DEFINITION, *SRIOV_POLICIES), INSIDE)
+"""What `marks_of` looks at."""
 _ON = {"true", "1", "yes"}
 _EIGHT = 8
 
@@ -19,7 +22,7 @@ def marks_of(seen: Seen) -> frozenset[str]:
 
 
 def _of_policies(seen: Seen) -> Iterator[str]:
-    if seen.cluster.platform is Platform.OPENSHIFT:
+    if seen.platform is Platform.OPENSHIFT:
         yield "openshift"
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     driver = dig(policy, "spec", "ofedDriver", default={})
@@ -57,5 +60,7 @@ def _of_sriov(seen: Seen) -> Iterator[str]:
     if any(str(dig(item, "spec", "linkType", default="")).lower() == "ib" for item in policies):
         yield "sriov-infiniband"
     configs = seen.of_kind(kinds.SRIOV_OPERATOR_CONFIG)
-    if not any(dig(item, "spec", "featureGates", "mellanoxFirmwareReset") is True for item in configs):
+    if seen.is_whole(kinds.SRIOV_OPERATOR_CONFIG) and not any(
+        dig(item, "spec", "featureGates", "mellanoxFirmwareReset") is True for item in configs
+    ):
         yield "no-firmware-reset-gate"

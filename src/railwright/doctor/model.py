@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from railwright.core.ids import NodeName, RuleId
-from railwright.core.objects import KubeObject, Ref
+from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.core.risk import Risk
 
 if TYPE_CHECKING:
+    from railwright.doctor.everything import Everything
     from railwright.doctor.seen import Seen
 
 
@@ -151,7 +152,8 @@ class RuleInfo:
         name: a sentence about what is wrong, kebab-case: "selected-node-lacks-label".
         title: the same for people, one line.
         severity: of its findings unless one says otherwise.
-        needs: facts without which it cannot answer; a missing one makes it UNKNOWN.
+        needs: facts without which it cannot answer; a missing one makes it UNKNOWN, wholly or for what is missing.
+        uses: facts that make its answer more exact; without them it answers all the same.
         covers: ids of field reports it covers ("B013"); the coverage page is made from it.
         text: what it looks at, why that is wrong, what it does not say; a few sentences.
         source: document or project with section, and date; or "Measured: ...".
@@ -165,6 +167,7 @@ class RuleInfo:
     text: str
     source: str
     needs: "tuple[Need, ...]" = ()
+    uses: "tuple[Need, ...]" = ()
     covers: tuple[str, ...] = ()
     leads_to: tuple[Condition, ...] = ()
     shows: tuple[Condition, ...] = ()
@@ -224,20 +227,31 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Lack:
-    """Why a need is not met; `nodes` when it is missing only there."""
+    """Why a need is not met; `nodes` when it is missing only there, `missing` when it is only a part of the need."""
 
     why: str
     nodes: tuple[NodeName, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True)
 class Need:
-    """A fact that a rule needs; see needs.py for those that there are."""
+    """
+    A fact that a rule needs; see needs.py for those that there are.
+
+    Attributes:
+        lack: None when it is there. A Lack with nodes still lets the rule run, on the other nodes.
+        kinds: objects that a rule may look at by it.
+        is_inside: it may look into nodes.
+        is_part_enough: a rule is asked with a part of it too, and what it does not find there is UNKNOWN.
+    """
 
     missing: str
     how: str
-    lack: "Callable[[Seen], Lack | None]" = field(compare=False)
-    """None when it is there. A Lack with nodes still lets the rule run, on the other nodes."""
+    lack: "Callable[[Everything], Lack | None]" = field(compare=False)
+    kinds: frozenset[Kind] = frozenset()
+    is_inside: bool = False
+    is_part_enough: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,63 +1,104 @@
 """
-The facts that rules can need, and how to get each.
+The facts that rules can need or use, and how to get each.
 
-Which kinds are served is no fact of its own here: where that is not known, as in a must-gather, facts name each kind
-that could not be listed.
+`objects` lets a rule be asked with whatever part of the lists is there: what it finds in it holds, and what it does not
+find there is UNKNOWN. `every` is for rules that say nothing without the whole list.
 """
 
+from collections.abc import Iterable
+
+from railwright.core import kinds as known
 from railwright.core.objects import Kind, Ref
+from railwright.doctor.everything import Everything
 from railwright.doctor.model import Lack, Need
-from railwright.doctor.seen import Seen
+
+OPERATORS = (known.SUBSCRIPTION, known.DEPLOYMENT)
+"""By which operators are found."""
+_HOW = (
+    "run it with rights to list them (railwright explain --rbac doctor), or collect them: railwright collect, or a "
+    "must-gather with the images of the operators too"
+)
 
 
 def objects(*kinds: Kind) -> Need:
-    """Need every object of these kinds; a kind that the API server does not serve has none, which is an answer."""
-    names = tuple(str(kind) for kind in kinds)
+    """Need the objects of these kinds, as far as they were seen."""
+    return _listed(kinds, is_part_enough=True)
 
-    def lack(seen: Seen) -> Lack | None:
-        why = seen.unseen_of(names)
+
+def every(*kinds: Kind) -> Need:
+    """Need every object of these kinds; a kind that the API server does not serve has none, which is an answer."""
+    return _listed(kinds, is_part_enough=False)
+
+
+def _listed(kinds: tuple[Kind, ...], *, is_part_enough: bool) -> Need:
+    def lack(everything: Everything) -> Lack | None:
+        missing = {kind: why for kind in kinds if (why := everything.missing_of(kind))}
+        if not missing:
+            return None
+        return Lack("; ".join(dict.fromkeys(missing.values())), missing=_names(missing))
+
+    return Need(_names(kinds), _HOW, lack, frozenset(kinds), is_part_enough=is_part_enough)
+
+
+def _names(kinds: Iterable[Kind]) -> str:
+    return f"objects: {', '.join(str(kind) for kind in kinds)}"
+
+
+def pods_of(operator: str) -> Need:
+    """Need the pods in the namespace of one operator; without the operator, all."""
+
+    def lack(everything: Everything) -> Lack | None:
+        homes = {item.namespace for item in everything.operators.get(operator, ())}
+        if homes and all(everything.is_whole(known.POD, home) for home in homes):
+            return None
+        why = everything.missing_of(known.POD)
         return Lack(why) if why else None
 
-    return Need(
-        f"objects: {', '.join(names)}",
-        "run it with rights to list them (railwright explain --rbac doctor), or collect them",
-        lack,
-    )
+    return Need(f"pods of operator {operator}", _HOW, lack, frozenset({known.POD}), is_part_enough=True)
 
 
-def one(ref: Ref) -> Need:
+def single(ref: Ref) -> Need:
     """Need one object; that it does not exist is an answer."""
 
-    def lack(seen: Seen) -> Lack | None:
-        why = seen.unseen_of((str(ref),))
-        return Lack(why) if why else None
+    def lack(everything: Everything) -> Lack | None:
+        item = everything.unseen.get(str(ref))
+        return Lack(f"{item.what}: {item.why}") if item is not None else None
 
-    return Need(str(ref), f"run it with rights to get {ref}, or collect it", lack)
+    how = f"run it with rights to get {ref}, or collect it"
+    return Need(str(ref), how, lack, frozenset({ref.kind}), is_part_enough=True)
 
 
-def _no_nodes(seen: Seen) -> Lack | None:
-    why = seen.unseen_of(("Node",))
-    if why or not seen.nodes:
+def _no_nodes(everything: Everything) -> Lack | None:
+    why = everything.missing_of(known.NODE)
+    if why or not everything.nodes:
         return Lack(why or "no node was seen")
     return None
 
 
-NODES = Need("nodes", "run it with rights to list nodes, or collect them", _no_nodes)
+NODES = Need("nodes", "run it with rights to list nodes, or collect them", _no_nodes, frozenset({known.NODE}))
 
 
-def _not_inside(seen: Seen) -> Lack | None:
-    if not seen.nodes:
+def _not_inside(everything: Everything) -> Lack | None:
+    if not everything.nodes:
         return Lack("no node was seen")
-    missing = {node.name: node.hardware_problem for node in seen.nodes if node.hardware is None}
+    missing = {node.name: node.hardware_problem for node in everything.nodes if node.hardware is None}
     if not missing:
         return None
     why = "; ".join(sorted(set(missing.values())))
-    return Lack(why, () if len(missing) == len(seen.nodes) else tuple(missing))
+    return Lack(why, () if len(missing) == len(everything.nodes) else tuple(missing))
 
 
 INSIDE = Need(
     "inside of nodes",
     "let it read nodes: a privileged pod of an operator that is there, --allow-debug-pod, or --via ssh",
     _not_inside,
+    frozenset({known.NODE}),
+    is_inside=True,
 )
 """The node script's answer; a node without one is UNKNOWN, the others are judged."""
+
+BY_OPERATORS = objects(*OPERATORS)
+SRIOV_POLICIES = (known.SRIOV_NETWORK_NODE_POLICY, known.SRIOV_OPERATOR_CONFIG)
+"""By which it is found what SR-IOV policies count."""
+WHO_WANTS_RDMA = objects(known.NODE, known.NIC_CLUSTER_POLICY, *SRIOV_POLICIES, known.POD)
+"""By which it is found where RDMA is wanted; resources of unusual names also by the operators."""

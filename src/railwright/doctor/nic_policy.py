@@ -8,6 +8,7 @@ from typing import Any
 
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import NicPort, NodeFacts, NodeHardware
+from railwright.facts.nodes import selects
 
 NAME = "nic-cluster-policy"
 SHARED, HOST = "rdmaSharedDevicePlugin", "sriovDevicePlugin"
@@ -83,31 +84,21 @@ def _pool(entry: Mapping[str, Any], section: str) -> Pool:
 
 def reaches(policy: KubeObject, node: NodeFacts) -> bool:
     """Whether a node has the label for NICs and passes the policy's node affinity."""
-    if node.labels.get(NIC_LABEL) != "true":
-        return False
+    return node.labels.get(NIC_LABEL) == "true" and passes_affinity(policy, node)
+
+
+def passes_affinity(policy: KubeObject, node: NodeFacts) -> bool:
+    """Whether a node passes the policy's node affinity, whatever its hardware."""
     affinity = dig(policy, "spec", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    return _is_meant(affinity, node.labels)
+
+
+def _is_meant(affinity: object, labels: Mapping[str, str]) -> bool:
+    """Whether labels pass a required node affinity, whose terms are alternatives; everything passes none."""
     terms = dig(affinity, "nodeSelectorTerms", default=None)
-    return terms is None or any(_term(term, node.labels) for term in terms)
-
-
-def _term(term: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    rules = term.get("matchExpressions") or ()
-    return bool(rules) and all(_expression(rule, labels) for rule in rules)
-
-
-def _expression(rule: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value, values = labels.get(str(rule.get("key"))), rule.get("values") or ()
-    match rule.get("operator"):
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            return False
+    if terms is None:
+        return True
+    return any(selects({"matchExpressions": term.get("matchExpressions") or ()}, labels) for term in terms)
 
 
 def ports_in(pool: Pool, hardware: NodeHardware) -> tuple[NicPort, ...]:

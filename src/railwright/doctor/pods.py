@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from railwright.doctor.seen import Seen
-from railwright.facts.cluster import operator_namespaces
 from railwright.facts.model import ContainerFacts, PodFacts
 
 PULL_REASONS = frozenset(
@@ -24,22 +23,16 @@ Estimate: a build takes 10 to 20 minutes, on slow nodes twice that (Mellanox/net
 
 def operator_pods(seen: Seen) -> Iterator[PodFacts]:
     """Pods in the operators' namespaces that are wanted: not those on their way out, and no ended jobs."""
-    homes = operator_namespaces(seen.cluster.objects) | {
-        item.namespace for items in seen.operators.values() for item in items
-    }
-    for pod in seen.cluster.pods:
-        if pod.namespace in homes and not pod.deleted_at and pod.phase != "Succeeded":
+    for pod in seen.pods:
+        if pod.namespace in seen.homes and not pod.deleted_at and pod.phase != "Succeeded":
             yield pod
 
 
 def workload_pods(seen: Seen) -> Iterator[PodFacts]:
     """Pods that hold or want devices and belong to no operator."""
-    homes = operator_namespaces(seen.cluster.objects) | {
-        item.namespace for items in seen.operators.values() for item in items
-    }
-    for pod in seen.cluster.pods:
+    for pod in seen.pods:
         if (
-            pod.namespace not in homes
+            pod.namespace not in seen.homes
             and not pod.deleted_at
             and pod.phase not in {"Succeeded", "Failed"}
             and pod.requests

@@ -7,11 +7,18 @@ from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.doctor import nic_policy
+from railwright.doctor.needs import SRIOV_POLICIES, objects
 from railwright.doctor.nic_policy import Pool
+from railwright.doctor.operators import SRIOV
 from railwright.doctor.seen import Seen
+from railwright.facts.model import Platform
 
 GPU_RESOURCE = "nvidia.com/gpu"
-_SRIOV_PREFIX = "openshift.io"
+_USUAL_PREFIX = "openshift.io"
+PROMISES = objects(
+    kinds.NODE, kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, *SRIOV_POLICIES, kinds.SRIOV_NETWORK_NODE_STATE
+)
+"""What `promises` looks at, beside the inside of nodes and the operators."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,8 @@ def _of_nic_policy(seen: Seen) -> Iterator[Promise]:
 
 def _of_sriov_policies(seen: Seen) -> Iterator[Promise]:
     prefix = sriov_prefix(seen)
+    if prefix is None:
+        return
     counts = {node: _vfs_by_policy(state) for node, state in seen.node_states.items()}
     for policy in sriov_policies(seen):
         name = str(policy["metadata"]["name"])
@@ -73,15 +82,28 @@ def sriov_policies(seen: Seen) -> tuple[KubeObject, ...]:
     )
 
 
-def sriov_prefix(seen: Seen) -> str:
-    """Resource prefix of the SR-IOV operator: its Deployment's RESOURCE_PREFIX, else that of OpenShift."""
-    for operator in seen.operators.get("sriov", ()):
+def sriov_prefix(seen: Seen) -> str | None:
+    """
+    Resource prefix of the SR-IOV operator: its Deployment's RESOURCE_PREFIX.
+
+    Where that was not seen OpenShift's is known all the same; on plain Kubernetes its installation chose one: None.
+    """
+    operators = seen.operators.get(SRIOV, ())
+    for operator in operators:
         containers = dig(operator.deployment, "spec", "template", "spec", "containers", default=())
         for container in containers:
             for variable in container.get("env") or ():
                 if variable.get("name") == "RESOURCE_PREFIX" and variable.get("value"):
                     return str(variable["value"])
-    return _SRIOV_PREFIX
+    was_seen = any(operator.deployment is not None for operator in operators)
+    return _USUAL_PREFIX if was_seen or seen.platform is Platform.OPENSHIFT else None
+
+
+def vf_resources(seen: Seen) -> frozenset[str]:
+    """Resources that SR-IOV policies promise, as far as their prefix is known."""
+    prefix = sriov_prefix(seen)
+    names = {str(dig(policy, "spec", "resourceName", default="")) for policy in sriov_policies(seen)}
+    return frozenset(f"{prefix}/{name}" for name in names if prefix is not None)
 
 
 def _vfs_by_policy(state: KubeObject) -> Mapping[str, int]:

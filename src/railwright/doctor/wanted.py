@@ -6,12 +6,13 @@ from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, dig
 from railwright.doctor import nic_policy
-from railwright.doctor.promises import sriov_policies
+from railwright.doctor.promises import sriov_policies, vf_resources
 from railwright.doctor.seen import Seen
 from railwright.facts.model import NodeFacts, PodFacts
 from railwright.plan.model import NicPolicyShare
 
-RAIL_RESOURCES = ("rdma/", "nvidia.com/", "openshift.io/", "mellanox.com/")
+_RAIL_PREFIXES = ("rdma/", "nvidia.com/", "openshift.io/", "mellanox.com/")
+"""Usual ones; what policies promise under another prefix counts too."""
 _GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/mig-")
 
 
@@ -23,13 +24,28 @@ def rdma_wanted(seen: Seen) -> frozenset[NodeName]:
         names |= {node.name for node in seen.nodes if nic_policy.reaches(policy, node)}
     for item in sriov_policies(seen):
         names |= {node.name for node in seen.selected(dig(item, "spec", "nodeSelector", default={}))}
-    names |= {node for node, pods in seen.pods_by_node.items() if any(uses_rails(pod) for pod in pods)}
+    promised = promised_resources(seen)
+    names |= {node for node, pods in seen.pods_by_node.items() if any(uses_rails(pod, promised) for pod in pods)}
     return frozenset(names)
 
 
-def uses_rails(pod: PodFacts) -> bool:
-    """Whether a pod asks for a rail: an extended resource of these makers that is no GPU."""
-    return any(name.startswith(RAIL_RESOURCES) and not name.startswith(_GPU_RESOURCES) for name in pod.requests)
+def uses_rails(pod: PodFacts, promised: frozenset[str]) -> bool:
+    """Whether a pod asks for a rail; `promised` are those of `promised_resources`."""
+    return any(is_rail(name, promised) for name in pod.requests)
+
+
+def is_rail(resource: str, promised: frozenset[str]) -> bool:
+    """Whether a resource is a rail's: one that a policy promises, or an extended resource of these makers that is no GPU."""
+    if resource.startswith(_GPU_RESOURCES):
+        return False
+    return resource.startswith(_RAIL_PREFIXES) or resource in promised
+
+
+def promised_resources(seen: Seen) -> frozenset[str]:
+    """Resources of NICs that policies promise, whatever their prefix."""
+    policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
+    pools = nic_policy.pools_of(policy) if policy is not None else ()
+    return vf_resources(seen) | {pool.resource for pool in pools}
 
 
 def driver_policy(seen: Seen) -> KubeObject | None:

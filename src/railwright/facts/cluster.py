@@ -1,7 +1,7 @@
 """What the API server says of the cluster as a whole, but for its nodes: read once, reduced while it streams by."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from railwright.core import kinds
@@ -120,19 +120,34 @@ async def read_namespaces(reading: Reading, known: Mapping[Ref, KubeObject]) -> 
     objects = dict(known)
     namespaces = operator_namespaces(objects)
     present = {ref.name for ref in objects if ref.kind == kinds.NAMESPACE}
+    here = sorted(namespaces & present if present else namespaces)
     pods: list[PodFacts] = []
     await together(
         [
-            reading.each(Selection(kinds.POD, brief=True), lambda obj: _take_pod(obj, namespaces, pods)),
+            _read_pods(reading, namespaces, here, pods),
             *(
                 reading.each(Selection(kind, namespace=namespace), _keeper(objects, kind, matters))
-                for namespace in sorted(namespaces & present if present else namespaces)
+                for namespace in here
                 for kind, matters in IN_OPERATOR_NAMESPACES.items()
             ),
         ]
     )
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
     return ClusterObjects({ref: objects[ref] for ref in sorted(objects)}, tuple(pods), namespaces)
+
+
+async def _read_pods(reading: Reading, namespaces: frozenset[str], here: Iterable[str], pods: list[PodFacts]) -> None:
+    """Read every pod; where that is not possible, or gives a part, those of each operator's namespace by themselves."""
+    found: dict[tuple[str, str], PodFacts] = {}
+
+    def take(obj: KubeObject) -> None:
+        pod = pod_of(obj, namespaces)
+        if pod is not None:
+            found[pod.namespace, pod.name] = pod
+
+    if not await reading.each(Selection(kinds.POD, brief=True), take):
+        await together(reading.each(Selection(kinds.POD, namespace=name, brief=True), take) for name in here)
+    pods += found.values()
 
 
 def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:
@@ -143,12 +158,6 @@ def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:
         if ref.kind == kinds.SUBSCRIPTION and dig(obj, "spec", "name") in PACKAGES
     }
     return OPERATOR_NAMESPACES | subscribed
-
-
-def _take_pod(obj: KubeObject, namespaces: frozenset[str], pods: list[PodFacts]) -> None:
-    pod = pod_of(obj, namespaces)
-    if pod is not None:
-        pods.append(pod)
 
 
 def _always(_obj: KubeObject) -> bool:

@@ -169,4 +169,5 @@ def _cluster_facts(
         events=told[0],
         logs=told[1],
         unseen=tuple(sorted(reading.unseen, key=lambda item: (item.what, item.why))),
+        whole_in=frozenset(reading.whole_in),
     )

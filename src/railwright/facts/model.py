@@ -265,6 +265,8 @@ class ClusterFacts:
     """Namespaces, OLM objects, custom resources of the four operators, DaemonSets and ConfigMaps of their
     namespaces, NADs, SCCs, MachineConfigs that matter, our ledger: whole objects."""
     unseen: tuple[Unseen, ...] = ()
+    whole_in: frozenset[tuple[Kind, str]] = frozenset()
+    """Kinds of which every object of a namespace was seen, whatever is missing elsewhere."""
     events: tuple[EventFacts, ...] = ()
     """Of the operators' namespaces and of the pods in `pods`, oldest first; read when Scope.events asks."""
     logs: Mapping[LogRef, str] = field(default_factory=dict)

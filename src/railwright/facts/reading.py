@@ -52,6 +52,8 @@ class Reading:
     cluster: Cluster
     served: tuple[ServedKind, ...] | None = None
     unseen: list[Unseen] = field(default_factory=list)
+    whole_in: set[tuple[Kind, str]] = field(default_factory=set)
+    """Kinds of which every object of a namespace was seen."""
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_PARALLEL_READS))
 
     async def attempt(self, what: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
@@ -97,7 +99,10 @@ class Reading:
                 take(obj)
             return True
 
-        return await self.attempt(_name(selection), work, otherwise=False)
+        is_whole = await self.attempt(_name(selection), work, otherwise=False)
+        if is_whole and selection.namespace and not selection.labels and not selection.name:
+            self.whole_in.add((selection.kind, selection.namespace))
+        return is_whole
 
 
 async def start_reading(cluster: Cluster) -> Reading:

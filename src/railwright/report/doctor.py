@@ -7,6 +7,7 @@ from typing import Any
 
 from railwright.core.ids import NodeName
 from railwright.core.risk import Risk
+from railwright.doctor.coverage import Kind, found_by, kinds_of_failure
 from railwright.doctor.model import Diagnosis, Evidence, Finding, Layer, Remedy, RuleInfo, Severity, Unknown
 from railwright.report.model import Document
 from railwright.report.plain import plain
@@ -160,6 +161,7 @@ def rule_text(info: RuleInfo) -> str:
     lines += _wrapped("", info.text)
     lines += _wrapped("level", f"{info.severity.value}, layer {info.layer.value}")
     lines += _wrapped("needs", "; ".join(need.missing for need in info.needs) or "nothing in particular")
+    lines += _wrapped("uses", "; ".join(need.missing for need in info.uses)) if info.uses else []
     return "\n".join([*lines, *_wrapped("source", info.source)])
 
 
@@ -172,6 +174,7 @@ def rule_data(info: RuleInfo) -> dict[str, Any]:
         "severity": info.severity.value,
         "text": info.text,
         "needs": [{"missing": need.missing, "how": need.how} for need in info.needs],
+        "uses": [{"missing": need.missing, "how": need.how} for need in info.uses],
         "covers": list(info.covers),
         "source": info.source,
     }
@@ -179,7 +182,8 @@ def rule_data(info: RuleInfo) -> dict[str, Any]:
 
 def rule_page(info: RuleInfo) -> str:
     """Write the page of one rule in docs/reference/rules."""
-    needs = "".join(f"- {need.missing}; without it the rule is UNKNOWN: {need.how}\n" for need in info.needs)
+    needs = "".join(f"- {need.missing}: {need.how}\n" for need in info.needs)
+    uses = "".join(f"- {need.missing}\n" for need in info.uses)
     leads = "".join(f"- {item.value}\n" for item in info.leads_to)
     shows = "".join(f"- {item.value}\n" for item in info.shows)
     return "\n".join(
@@ -188,7 +192,8 @@ def rule_page(info: RuleInfo) -> str:
             f"# {info.name}\n\n{info.title}.\n",
             f"{info.text}\n",
             f"Severity: {info.severity.value}. Layer: {info.layer.value}.\n",
-            f"It needs:\n\n{needs}" if needs else "",
+            f"It needs, and is UNKNOWN for what is missing of:\n\n{needs}" if needs else "",
+            f"It is more exact with:\n\n{uses}" if uses else "",
             f"It explains findings that show:\n\n{leads}" if leads else "",
             f"It stands under findings that lead to:\n\n{shows}" if shows else "",
             f"Covers field reports: {', '.join(info.covers)}.\n" if info.covers else "",
@@ -208,3 +213,30 @@ def rules_index(infos: tuple[RuleInfo, ...]) -> str:
             lines += [f"| [{info.name}]({info.name}.md) | {info.severity.value} | {info.title} |" for info in here]
             lines.append("")
     return "\n".join(lines)
+
+
+def coverage_page(infos: tuple[RuleInfo, ...]) -> str:
+    """Write docs/reference/coverage.md."""
+    kinds, rules = kinds_of_failure(), found_by(infos)
+    found = [item for item in kinds if not item.why_not]
+    lines = [
+        "# What the doctor finds",
+        "",
+        f"Generated. Of {len(kinds)} kinds of failure that were met in the field, {len(infos)} rules find {len(found)}; why the others are",
+        "not found is said at the end. A world is opened with `railwright doctor --cluster sim:WORLD`; rules whose names begin with `log-`",
+        "read logs and events (`railwright doctor --log -`), and their cases are in `tests/cases/doctor/text`.",
+        "",
+        "| id | kind of failure | rules | world | reports |",
+        "|---|---|---|---|---|",
+    ]
+    for item in found:
+        names = ", ".join(f"[{info.name}](rules/{info.name}.md)" for info in rules.get(item.id, ()))
+        world = f"`{item.world}`" if item.world else ""
+        lines.append(f"| {item.id} | {item.kind} | {names} | {world} | {_links(item)} |")
+    lines += ["", "## Not found", "", "| id | kind of failure | why | reports |", "|---|---|---|---|"]
+    lines += [f"| {item.id} | {item.kind} | {item.why_not} | {_links(item)} |" for item in kinds if item.why_not]
+    return "\n".join([*lines, ""])
+
+
+def _links(item: Kind) -> str:
+    return " ".join(f"[{number}]({url})" for number, url in enumerate(item.reports, 1))

@@ -8,9 +8,11 @@ from support.doctoring import CATALOG, asked, inside, snapshot_of
 from railwright.core.ids import NodeName
 from railwright.doctor.diagnose import diagnose
 from railwright.doctor.model import Severity
-from railwright.facts.model import EventFacts, LogRef, PodFacts, Snapshot
+from railwright.doctor.text import lines
+from railwright.facts.model import EventFacts, LogRef, PodFacts, Snapshot, Unseen
 
 RULE = "log-module-does-not-fit"
+OTHER = "log-drain-does-not-end"
 LINE = "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument"
 
 
@@ -42,6 +44,7 @@ def an_event(kind: str, last_at: str) -> EventFacts:
         message=LINE,
         type="Warning",
         count=3,
+        first_at=last_at,
         last_at=last_at,
         component="kubelet",
         node=NodeName("worker-0"),
@@ -91,11 +94,52 @@ def test_a_kernel_log_is_only_remarked_and_names_its_node() -> None:
     assert [(item.severity, item.nodes) for item in found] == [(Severity.INFO, ("worker-1",))]
 
 
+def unread(snapshot: Snapshot) -> Snapshot:
+    """As read without events, logs and nodes."""
+    return replace(snapshot, nodes=(), cluster=replace(snapshot.cluster, whole_in=frozenset(), events=(), logs={}))
+
+
+@pytest.mark.parametrize(
+    ("what", "missing"),
+    [
+        ("log of nvidia-gpu-operator/nvidia-driver-x ctr", "log of nvidia-gpu-operator/nvidia-driver-x ctr"),
+        ("Event in nvidia-gpu-operator", "events"),
+        ("Event", "events"),
+    ],
+)
+def test_a_rule_on_text_does_not_pass_on_what_was_not_read(what: str, missing: str) -> None:
+    snapshot = with_log("True")
+    hidden = replace(snapshot.cluster, unseen=(Unseen(what, "permission-missing: cannot read"),))
+    said = asked(replace(snapshot, cluster=hidden), OTHER)
+    assert ([item.missing for item in said.unknown], said.passed) == ([missing], ())
+    assert asked(snapshot, OTHER).passed == (OTHER,)
+
+
+def test_a_rule_on_text_does_not_pass_for_a_node_whose_kernel_log_was_not_read() -> None:
+    def silent(hardware):
+        return replace(hardware, system=replace(hardware.system, dmesg=None))
+
+    said = asked(inside(with_log("True"), silent, "worker-1"), OTHER)
+    assert [(item.missing, item.nodes) for item in said.unknown] == [("kernel logs", ("worker-1",))]
+    assert said.passed == ()
+
+
+def test_what_stands_in_the_first_of_many_long_texts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_CHARACTERS", 400)
+    snapshot = with_log("False")
+    logs = {
+        **snapshot.cluster.logs,
+        **{LogRef("z", f"pod-{number}", "c"): "all is well\n" * 20 for number in range(5)},
+    }
+    said = asked(replace(snapshot, cluster=replace(snapshot.cluster, logs=logs)), RULE)
+    assert [str(item.rule) for item in said.findings] == [RULE]
+
+
 def test_a_rule_on_text_that_was_asked_for_is_unknown_without_any_text() -> None:
-    said = asked(replace(snapshot_of("h200-roce"), nodes=()), RULE)
+    said = asked(unread(snapshot_of("h200-roce")), RULE)
     assert [(item.missing, item.why) for item in said.unknown] == [("logs and events", "none were read")]
 
 
 def test_rules_on_text_are_not_counted_as_passed_where_there_was_no_text() -> None:
-    said = diagnose(replace(snapshot_of("h200-roce"), nodes=()), CATALOG)
+    said = diagnose(unread(snapshot_of("h200-roce")), CATALOG)
     assert [name for name in said.passed if name.startswith("log-")] == []

@@ -9,8 +9,10 @@ from support.doctoring import CATALOG, snapshot_of
 
 from railwright.core.objects import ref_of
 from railwright.doctor.diagnose import diagnose
+from railwright.doctor.everything import Everything
 from railwright.doctor.model import Severity
 from railwright.doctor.promises import promises
+from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen
 from railwright.facts.model import NodeFacts, Snapshot
 
@@ -36,6 +38,12 @@ def labelled(node: NodeFacts, system: str) -> NodeFacts:
     return replace(node, labels={**node.labels, **labels}, hardware=None, hardware_problem="played")
 
 
+def everything(snapshot: Snapshot) -> Seen:
+    """Look at whatever some rule looks at."""
+    kinds = frozenset(kind for rule in RULES for need in (*rule.info.needs, *rule.info.uses) for kind in need.kinds)
+    return Seen(Everything(snapshot, CATALOG, None), kinds, may_enter=True)
+
+
 def recorded(path: Path) -> Snapshot:
     """Put a recording's objects into a cluster whose nodes offer what its policies promise."""
     world, system = ("vanilla", "ubuntu") if "k8s" in path.name else ("h200-roce", "rhel")
@@ -44,7 +52,7 @@ def recorded(path: Path) -> Snapshot:
     nodes = tuple(labelled(node, system) if node.name.startswith("worker") else node for node in bare.nodes)
     cluster = replace(bare.cluster, objects={**bare.cluster.objects, **objects})
     snapshot = replace(bare, cluster=cluster, nodes=nodes)
-    offered = {item.resource: 8 for item in promises(Seen(snapshot, CATALOG, None))}
+    offered = {item.resource: 8 for item in promises(everything(snapshot))}
     kept = tuple(
         replace(node, allocatable={**node.allocatable, **offered}) if node.name.startswith("worker") else node
         for node in nodes

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from railwright.core import kinds
 from railwright.core.ids import RuleId
-from railwright.core.objects import KubeObject, dig, ref_of
+from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.doctor.commands import oc
 from railwright.doctor.model import (
     Condition,
@@ -21,7 +21,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import objects
+from railwright.doctor.needs import INSIDE, objects, single
 from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of
 from railwright.doctor.seen import Seen
 from railwright.facts.sources.network_status import parse_network_status
@@ -38,7 +38,11 @@ ADDRESSES_COLLIDE = RuleInfo(
     "nodes.",
     source="containernetworking/plugins v1.6, host-local (state is kept on the node); Mellanox/nvidia-k8s-ipam 3ce4a34, "
     "README (IPPool, exclusions)",
-    needs=(objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.POD),),
+    needs=(
+        objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.POD, kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL),
+        single(Ref(kinds.NETWORK_CONFIG, "", "cluster")),
+    ),
+    uses=(INSIDE,),
     covers=("B072", "B080", "B082", "B090"),
     leads_to=(Condition.RDMA_FAILS, Condition.WORKLOAD_WAITS),
 )
@@ -58,7 +62,7 @@ def judge_addresses(seen: Seen) -> Iterator[Finding | Unknown]:
 
 def _doubled(seen: Seen) -> Iterator[Finding]:
     holders: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for pod in seen.cluster.pods:
+    for pod in seen.pods:
         if pod.deleted_at or pod.host_network or pod.phase in {"Succeeded", "Failed"}:
             continue
         for network in parse_network_status(pod.network_status):
@@ -96,7 +100,7 @@ def _is_link_local(text: str) -> bool:
 
 
 def _per_node(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
-    nodes = {pod.node for pod in seen.cluster.pods if pod.node is not None and pod.networks}
+    nodes = {pod.node for pod in seen.pods if pod.node is not None and pod.networks}
     local = [item for item in found if item.ipam.get("type") == "host-local"]
     several = len(nodes) > 1 or len(seen.rails) > 1
     if local and several:
@@ -152,15 +156,9 @@ def _overlap(one: Network, other: Network) -> bool:
 
 
 def _inside_the_cluster(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
-    cluster = seen.cluster
     taken = [
         (what, network)
-        for what, texts in (
-            ("the pod network", cluster.cluster_networks),
-            ("the service network", cluster.service_networks),
-            ("the machines' network", cluster.machine_networks),
-            ("OVN-Kubernetes' own network", cluster.internal_networks),
-        )
+        for what, texts in seen.networks.items()
         for text in texts
         if (network := network_of(text)) is not None
     ]

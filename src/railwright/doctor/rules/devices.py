@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
-from railwright.core.objects import KubeObject, annotations_of, dig, ref_of
+from railwright.core.objects import KubeObject, Ref, annotations_of, dig, ref_of
 from railwright.core.risk import Risk
 from railwright.doctor import nic_policy
-from railwright.doctor.commands import oc
+from railwright.doctor.commands import oc, oc_patch
 from railwright.doctor.model import (
     Condition,
     Evidence,
@@ -22,9 +23,9 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import NODES, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, NODES, SRIOV_POLICIES, objects, pods_of
 from railwright.doctor.operators import SRIOV
-from railwright.doctor.promises import GPU_RESOURCE, Promise, promises, sriov_policies
+from railwright.doctor.promises import GPU_RESOURCE, PROMISES, Promise, promises, sriov_policies
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped
 from railwright.facts.model import NicPort
@@ -41,7 +42,8 @@ RESOURCE_NOT_ALLOCATABLE = RuleInfo(
     "or lost the kubelet. Fewer than promised is found too.",
     source="Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 against kube-apiserver 1.36.3, 2026-11 (ready with "
     "nothing allocatable); Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources (an empty pool is offered as 0)",
-    needs=(NODES, objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.CLUSTER_POLICY, kinds.POD)),
+    needs=(NODES, PROMISES),
+    uses=(objects(kinds.POD), INSIDE, BY_OPERATORS),
     covers=("B047", "B051", "B055", "B056", "B057", "B058", "B113"),
     leads_to=(Condition.WORKLOAD_WAITS,),
     shows=(
@@ -58,15 +60,32 @@ RESOURCE_NOT_ALLOCATABLE = RuleInfo(
 )
 
 
+class _Way(Enum):
+    """What is to be done about a promise that is not kept."""
+
+    SELECT_OTHERWISE = auto()
+    MEND_PLUGIN = auto()
+    ASK_DAEMON = auto()
+    RESTART_PLUGIN = auto()
+    LOOK_AT_PODS = auto()
+
+
+@dataclass(frozen=True)
+class _Reason:
+    """Why a promise is not kept, and what is to be done."""
+
+    text: str
+    way: _Way
+    evidence: Evidence | None = None
+
+
 @dataclass(frozen=True)
 class _Short:
-    """One promise that is not kept."""
+    """One promise that is not kept; `seen` is None where the node does not list the resource."""
 
     promise: Promise
     seen: int | None
-    """None: the node does not list the resource."""
-    why: str
-    evidence: Evidence | None = None
+    reason: _Reason
 
 
 def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
@@ -78,7 +97,7 @@ def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
     for (node, resource), made in wanted.items():
         short = _short(seen, node, resource, made)
         if short is not None:
-            groups[str(short.promise.policy), short.why].append(short)
+            groups[str(short.promise.policy), short.reason.text].append(short)
     for shorts in groups.values():
         yield _resources(shorts)
 
@@ -90,11 +109,10 @@ def _short(seen: Seen, node: NodeName, resource: str, made: list[Promise]) -> _S
     if have is not None and have >= least:
         return None
     first = made[0]
-    why, evidence = _why(seen, first, have)
-    return _Short(first, have, why, evidence)
+    return _Short(first, have, _why(seen, first, have))
 
 
-def _why(seen: Seen, promise: Promise, have: int | None) -> tuple[str, Evidence | None]:
+def _why(seen: Seen, promise: Promise, have: int | None) -> _Reason:
     """Find the nearest reason, from the plugin's pod outwards."""
     pods = [pod for pod in seen.pods_by_node.get(promise.node, ()) if pod.owner == f"DaemonSet/{promise.plugin}"]
     node = seen.node_by_name[promise.node]
@@ -102,26 +120,33 @@ def _why(seen: Seen, promise: Promise, have: int | None) -> tuple[str, Evidence 
         wait = node.labels.get(nic_policy.WAIT_LABEL)
         if promise.pool is not None and wait != "false":
             text = "the device plugin waits for the NIC driver, so it has no pod there"
-            return text, Evidence(f"node {node.name}", f"label {nic_policy.WAIT_LABEL}", str(wait), node.name)
-        return f"{promise.plugin} has no pod there", None
+            label = Evidence(f"node {node.name}", f"label {nic_policy.WAIT_LABEL}", str(wait), node.name)
+            return _Reason(text, _Way.MEND_PLUGIN, label)
+        if not seen.is_whole(kinds.POD):
+            return _Reason("why is not known, for the pods of its device plugin were not read", _Way.LOOK_AT_PODS)
+        return _Reason(f"{promise.plugin} has no pod there", _Way.MEND_PLUGIN)
     if not pods[0].is_ready:
         said = f"{promise.plugin} is not ready there"
-        return said, Evidence(f"pod {pods[0].namespace}/{pods[0].name}", "phase", pods[0].phase, node.name)
+        phase = Evidence(f"pod {pods[0].namespace}/{pods[0].name}", "phase", pods[0].phase, node.name)
+        return _Reason(said, _Way.MEND_PLUGIN, phase)
     if promise.pool is not None:
         found = _selected_nothing(seen, promise)
         if found is not None:
             return found
     if promise.resource != GPU_RESOURCE and promise.pool is None and promise.count is None:
-        return "the SR-IOV operator has not taken the policy up for it: see the node's SriovNetworkNodeState", None
+        text = "the SR-IOV operator has not taken the policy up for it: see the node's SriovNetworkNodeState"
+        return _Reason(text, _Way.ASK_DAEMON)
     if have:
-        return f"{promise.plugin} counts fewer devices than there should be: it looked while one was not there", None
-    return (
+        text = f"{promise.plugin} counts fewer devices than there should be: it looked while one was not there"
+        return _Reason(text, _Way.RESTART_PLUGIN)
+    return _Reason(
         f"{promise.plugin} runs and offers none: it looked before the devices were there, or has lost the kubelet",
+        _Way.RESTART_PLUGIN,
         Evidence(f"pod {pods[0].namespace}/{pods[0].name}", "started", pods[0].started_at, node.name),
     )
 
 
-def _selected_nothing(seen: Seen, promise: Promise) -> tuple[str, Evidence | None] | None:
+def _selected_nothing(seen: Seen, promise: Promise) -> _Reason | None:
     """Say which criterion of a pool no port meets; None when some port meets all, or the inside is not known."""
     hardware, pool = seen.inside.get(promise.node), promise.pool
     if hardware is None or pool is None or nic_policy.ports_in(pool, hardware):
@@ -133,13 +158,14 @@ def _selected_nothing(seen: Seen, promise: Promise) -> tuple[str, Evidence | Non
         if port.vendor_id == "15b3"
     ]
     if not near:
-        return "the node has no Mellanox port at all", None
+        return _Reason("the node has no Mellanox port at all", _Way.SELECT_OTHERWISE)
     missed, way, port = min(near, key=lambda item: (len(item[0]), item[2].pci))
     key = missed[0] if missed else "vendors"
     said = ", ".join(f"{name} {way.get(name)}" for name in missed)
     what = f"no port meets {said}"
     value = f"{_value(key, port)} ({port.pci})"
-    return what, Evidence(f"node {promise.node}", f"nearest port's {key}", value, promise.node)
+    nearest = Evidence(f"node {promise.node}", f"nearest port's {key}", value, promise.node)
+    return _Reason(what, _Way.SELECT_OTHERWISE, nearest)
 
 
 def _value(key: str, port: NicPort) -> str:
@@ -156,7 +182,7 @@ def _value(key: str, port: NicPort) -> str:
 
 
 def _resources(shorts: list[_Short]) -> Finding:
-    first, why = shorts[0].promise, shorts[0].why
+    first, reason = shorts[0].promise, shorts[0].reason
     names = sorted({short.promise.resource for short in shorts})
     evidence: list[Evidence] = []
     for short in shorts:
@@ -164,32 +190,34 @@ def _resources(shorts: list[_Short]) -> Finding:
         have = "absent" if short.seen is None else str(short.seen)
         least = f", {short.promise.count} promised" if short.promise.count is not None else ""
         evidence.append(Evidence(f"node {node}", f"allocatable {resource}", f"{have}{least}", node))
-    why_seen = list(dict.fromkeys(short.evidence for short in shorts if short.evidence is not None))
+    why_seen = list(dict.fromkeys(short.reason.evidence for short in shorts if short.reason.evidence is not None))
     what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more resources"
     return conclude(
         RESOURCE_NOT_ALLOCATABLE,
-        f"{what} of {first.policy} {'is' if len(names) == 1 else 'are'} not there: {why}.",
+        f"{what} of {first.policy} {'is' if len(names) == 1 else 'are'} not there: {reason.text}.",
         evidence=(*why_seen[:2], *capped(evidence)),
-        remedy=_resource_remedy(first, why),
+        remedy=_resource_remedy(first, reason.way),
         nodes=(short.promise.node for short in shorts),
         about=(f"resource:{resource}" for resource in names),
     )
 
 
-def _resource_remedy(promise: Promise, why: str) -> Remedy:
-    if why.startswith("no port meets"):
+def _resource_remedy(promise: Promise, way: _Way) -> Remedy:
+    if way is _Way.SELECT_OTHERWISE:
         return Remedy(
             "Select by what these ports are: vendor and PCI address, or the name they have now.",
             (oc(promise.policy, "edit"), f"railwright discover --node {promise.node}"),
         )
-    if "waits for the NIC driver" in why or "not ready" in why or "no pod" in why:
+    if way in {_Way.MEND_PLUGIN, _Way.LOOK_AT_PODS}:
         return Remedy(
-            "Mend what keeps the plugin or the driver from running; the resource comes by itself then.",
+            "Mend what keeps the plugin or the driver from running; the resource comes by itself then."
+            if way is _Way.MEND_PLUGIN
+            else "Look at the plugin's pod and the driver's on the node, or collect them too.",
             (
                 f"oc get pods -A -o wide --field-selector spec.nodeName={promise.node} | grep -e mofed -e plugin -e -dp-",
             ),
         )
-    if "SR-IOV operator" in why:
+    if way is _Way.ASK_DAEMON:
         command = f"oc -n {promise.policy.namespace} get sriovnetworknodestates {promise.node} -o yaml"
         return Remedy("Look at what the config daemon says of the node.", (command,))
     return Remedy(
@@ -212,44 +240,60 @@ VFS_NOT_AS_WANTED = RuleInfo(
     "firmware, kernel lockdown, more VFs than the port can have.",
     source="Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5, pkg/plugins/mellanox/mellanox_plugin.go (lockdown)",
-    needs=(objects(kinds.SRIOV_NETWORK_NODE_STATE, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.POD),),
+    needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_STATE, *SRIOV_POLICIES), pods_of(SRIOV)),
+    uses=(INSIDE,),
     covers=("B049", "B053", "B054", "B060", "B069", "B107", "B160", "B164"),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
     shows=(Condition.VFS_MISSING, Condition.OPERATOR_MISSING, Condition.NIC_DRIVER_NOT_READY, Condition.LABELS_MISSING),
 )
+
+
+class _Mend(Enum):
+    """What is to be done about VFs that are not there."""
+
+    UNLOCK = auto()
+    MAKE_ANEW = auto()
+    SWITCH_ON = auto()
+    READ_LOG = auto()
+
+
+_Answer = tuple[str, _Mend, Evidence]
 _DAEMON = "DaemonSet/sriov-network-config-daemon"
 _ZERO_GUID = "0000:0000:0000:0000"
 
 
 def judge_vfs(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge each node that a SR-IOV policy selects by its node state, and group nodes with the same answer."""
-    groups: dict[str, list[tuple[NodeName, Evidence]]] = defaultdict(list)
+    groups: dict[tuple[str, _Mend], list[tuple[NodeName, Evidence]]] = defaultdict(list)
     policies = sriov_policies(seen)
     concerned = {
         node.name for item in policies for node in seen.selected(dig(item, "spec", "nodeSelector", default={}))
     }
     for node in sorted(concerned):
-        for why, evidence in _node_state(seen, node, policies):
-            groups[why].append((node, evidence))
-    for why, places in groups.items():
+        for why, mend, evidence in _node_state(seen, node, policies):
+            groups[why, mend].append((node, evidence))
+    home = next((str(item["metadata"].get("namespace", "")) for item in policies), "")
+    for (why, mend), places in groups.items():
         nodes = [node for node, _ in places]
         yield conclude(
             VFS_NOT_AS_WANTED,
             f"{why}.",
             evidence=[evidence for _, evidence in places],
-            remedy=_vf_remedy(why, nodes[0]),
+            remedy=_vf_remedy(mend, nodes[0], home),
             nodes=nodes,
             about=(f"operator:{SRIOV}",),
         )
 
 
-def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> Iterator[tuple[str, Evidence]]:
+def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> Iterator[_Answer]:
     state = seen.node_states.get(node)
     if state is None:
-        yield (
-            "There is no SriovNetworkNodeState: the config daemon's selector leaves the node out, or its operator is down",
-            Evidence(f"node {node}", "SriovNetworkNodeState", "none", node),
-        )
+        if seen.is_whole(kinds.SRIOV_NETWORK_NODE_STATE):
+            yield (
+                "There is no SriovNetworkNodeState: the config daemon's selector leaves the node out, or its operator is down",
+                _Mend.READ_LOG,
+                Evidence(f"node {node}", "SriovNetworkNodeState", "none", node),
+            )
         return
     thing = str(ref_of(state))
     sync, error = (
@@ -257,27 +301,33 @@ def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> I
         str(dig(state, "status", "lastSyncError", default="")),
     )
     daemon = [pod for pod in seen.pods_by_node.get(node, ()) if pod.owner == _DAEMON]
-    if not any(pod.is_ready for pod in daemon):
+    is_known = bool(daemon) or seen.is_whole(kinds.POD, ref_of(state).namespace)
+    if is_known and not any(pod.is_ready for pod in daemon):
         seen_pod = daemon[0].phase if daemon else "no pod"
         yield (
             "The config daemon does not run there, so nothing is done and what the node state says is old",
+            _Mend.READ_LOG,
             Evidence(f"node {node}", "sriov-network-config-daemon", seen_pod, node),
         )
     elif (off := _switched_off(state)) is not None:
-        yield "VFs are missing: SR-IOV is off in the port's firmware or in the BIOS", replace(off, node=node)
+        why = "VFs are missing: SR-IOV is off in the port's firmware or in the BIOS"
+        yield why, _Mend.SWITCH_ON, replace(off, node=node)
     elif sync == "Failed":
         yield (
             f"The config daemon failed: {error or 'it gives no reason'}",
+            _Mend.UNLOCK if "lockdown" in error.lower() else _Mend.READ_LOG,
             Evidence(thing, "lastSyncError", error, node),
         )
     elif sync == "Succeeded":
         yield from _ports(seen, node, state, policies)
     elif error:
         step = annotations_of(state).get("sriovnetwork.openshift.io/current-state", "")
-        yield f"The config daemon does not get on: {error}", Evidence(thing, "lastSyncError", f"{error} ({step})", node)
+        evidence = Evidence(thing, "lastSyncError", f"{error} ({step})", node)
+        yield f"The config daemon does not get on: {error}", _Mend.READ_LOG, evidence
     else:
         step = annotations_of(state).get("sriovnetwork.openshift.io/current-state", "not written")
-        yield f"The config daemon is {sync or 'silent'}", Evidence(thing, "syncStatus", f"{sync} ({step})", node)
+        evidence = Evidence(thing, "syncStatus", f"{sync} ({step})", node)
+        yield f"The config daemon is {sync or 'silent'}", _Mend.READ_LOG, evidence
 
 
 def _switched_off(state: KubeObject) -> Evidence | None:
@@ -289,9 +339,7 @@ def _switched_off(state: KubeObject) -> Evidence | None:
     return None
 
 
-def _ports(
-    seen: Seen, node: NodeName, state: KubeObject, policies: Iterable[KubeObject]
-) -> Iterator[tuple[str, Evidence]]:
+def _ports(seen: Seen, node: NodeName, state: KubeObject, policies: Iterable[KubeObject]) -> Iterator[_Answer]:
     there = {port.get("pciAddress"): port for port in dig(state, "status", "interfaces", default=())}
     wanted = {port.get("pciAddress"): port for port in dig(state, "spec", "interfaces", default=())}
     thing = str(ref_of(state))
@@ -301,15 +349,17 @@ def _ports(
         made = found.get("Vfs")
         vfs = made if isinstance(made, list) else []
         if len(vfs) < count:
-            reason = _few(total, count, seen, node)
+            reason, mend = _few(total, count, seen, node)
             yield (
                 f"VFs are missing{reason}",
+                mend,
                 Evidence(thing, f"{address} VFs", f"{len(vfs)} of {count}, at most {total}", node),
             )
         zero = [vf for vf in vfs if str(vf.get("guid", "")).startswith(_ZERO_GUID)]
         if zero:
             yield (
                 "VFs have no GUID, so no pod can use them and the subnet manager gives them no address",
+                _Mend.MAKE_ANEW,
                 Evidence(thing, f"{address} Vfs[].guid", str(zero[0].get("guid")), node),
             )
     if not wanted:
@@ -319,43 +369,40 @@ def _ports(
             if selector.items() <= labels.items() and not dig(policy, "spec", "externallyManaged", default=False):
                 yield (
                     f"{ref_of(policy)} selects the node, and none of its ports: nothing is made",
+                    _Mend.READ_LOG,
                     Evidence(str(ref_of(policy)), "spec.nicSelector", str(dig(policy, "spec", "nicSelector")), node),
                 )
 
 
-def _few(total: int, count: int, seen: Seen, node: NodeName) -> str:
+def _few(total: int, count: int, seen: Seen, node: NodeName) -> tuple[str, _Mend]:
     hardware = seen.inside.get(node)
     if hardware is not None and hardware.lockdown not in {None, "none"}:
-        return f": the kernel is locked down ({hardware.lockdown}), so firmware values cannot be set"
-    return ": the port's firmware allows fewer" if total < count else ", though the node state says Succeeded"
+        return f": the kernel is locked down ({hardware.lockdown}), so firmware values cannot be set", _Mend.UNLOCK
+    text = ": the port's firmware allows fewer" if total < count else ", though the node state says Succeeded"
+    return text, _Mend.READ_LOG
 
 
-def _vf_remedy(why: str, node: NodeName) -> Remedy:
-    if "lockdown" in why.lower() or "locked down" in why:
+def _vf_remedy(mend: _Mend, node: NodeName, namespace: str) -> Remedy:
+    if mend is _Mend.UNLOCK:
         return Remedy(
             "Set SRIOV_EN and NUM_OF_VFS in firmware before Secure Boot is switched on, then keep the plugin out.",
-            (
-                (
-                    """oc -n openshift-sriov-network-operator patch sriovoperatorconfig default --type merge -p """
-                    """'{"spec":{"disablePlugins":["mellanox"]}}'"""
-                ),
-            ),
+            (oc_patch(Ref(kinds.SRIOV_OPERATOR_CONFIG, namespace, "default"), spec={"disablePlugins": ["mellanox"]}),),
             risk=Risk.REBOOT,
             disrupts="firmware values count after a cold start of the node",
         )
-    if "GUID" in why:
+    if mend is _Mend.MAKE_ANEW:
         return Remedy(
             "Let the operator make the VFs (none before it), or have ib-kubernetes give GUIDs; then make them anew.",
             (
                 (
-                    f"oc -n openshift-sriov-network-operator delete pod -l app=sriov-network-config-daemon "
+                    f"oc -n {namespace} delete pod -l app=sriov-network-config-daemon "
                     f"--field-selector spec.nodeName={node}"
                 ),
             ),
             risk=Risk.DRAIN,
             disrupts="the node's VFs are made anew; pods that hold one are evicted",
         )
-    if "SR-IOV is off" in why:
+    if mend is _Mend.SWITCH_ON:
         return Remedy(
             "Switch SR-IOV on in the BIOS and in the NIC's firmware.",
             (f"oc debug node/{node} -- chroot /host sh -c 'mstconfig -d PCI_ADDRESS set SRIOV_EN=1 NUM_OF_VFS=16'",),
@@ -365,8 +412,8 @@ def _vf_remedy(why: str, node: NodeName) -> Remedy:
     return Remedy(
         "Read the config daemon's log on that node; it names the step that fails.",
         (
-            f"oc -n openshift-sriov-network-operator get sriovnetworknodestates {node} -o yaml",
-            "oc -n openshift-sriov-network-operator logs -l app=sriov-network-config-daemon --prefix --tail 100",
+            f"oc -n {namespace} get sriovnetworknodestates {node} -o yaml",
+            f"oc -n {namespace} logs -l app=sriov-network-config-daemon --prefix --tail 100",
         ),
     )
 

@@ -19,7 +19,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
 from railwright.doctor.operators import GPU
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -39,6 +39,7 @@ MEMORY_OUT_OF_REACH = RuleInfo(
     source="NVIDIA/cloud-native-docs 52dcb7b8, gpu-operator/gpu-operator-rdma.rst; NVIDIA GPUDirect RDMA docs 13.0; "
     "https://github.com/NVIDIA/gpu-operator/issues/2868 (2026-09)",
     needs=(INSIDE, objects(kinds.CLUSTER_POLICY)),
+    uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B026", "B140", "B141"),
     leads_to=(Condition.PEER_MEMORY_MISSING, Condition.NOT_DIRECT),
     shows=(Condition.PEER_MEMORY_MISSING,),
@@ -140,7 +141,7 @@ GPU_DRIVER_HELD = RuleInfo(
     "not ready, or a node waits for its upgrade.",
     source="NVIDIA/gpu-driver-container, _unload_driver; NVIDIA/k8s-driver-manager, eviction filters; "
     "https://github.com/NVIDIA/gpu-operator/issues/2570 (2026-06)",
-    needs=(INSIDE, objects(kinds.POD, kinds.CLUSTER_POLICY)),
+    needs=(INSIDE, objects(kinds.POD)),
     covers=("B036", "B165", "B173"),
     leads_to=(Condition.GPU_DRIVER_NOT_READY, Condition.ROLLOUT_STUCK),
 )

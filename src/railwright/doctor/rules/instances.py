@@ -20,7 +20,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects
 from railwright.doctor.operators import GPU, NETWORK, NFD, SRIOV
 from railwright.doctor.seen import Seen
 from railwright.facts.model import Platform, PodFacts
@@ -45,10 +45,16 @@ NOT_IN_FORCE = RuleInfo(
             kinds.CLUSTER_POLICY,
             kinds.SRIOV_OPERATOR_CONFIG,
             kinds.SRIOV_NETWORK_NODE_POLICY,
+            kinds.SRIOV_NETWORK,
+            kinds.SRIOV_IB_NETWORK,
             kinds.HOST_DEVICE_NETWORK,
             kinds.NODE_FEATURE_DISCOVERY,
+            kinds.NV_IPAM_IP_POOL,
+            kinds.NV_IPAM_CIDR_POOL,
         ),
+        BY_OPERATORS,
     ),
+    uses=(INSIDE,),
     covers=("B002", "B008", "B013", "B025"),
     leads_to=(
         Condition.OPERATOR_MISSING,
@@ -61,6 +67,7 @@ NOT_IN_FORCE = RuleInfo(
     ),
     shows=(Condition.OPERATOR_MISSING,),
 )
+_DISCOVERY_HOMES = {Platform.OPENSHIFT: "openshift-nfd", Platform.KUBERNETES: "node-feature-discovery"}
 _DMA_BUF = {"driver": {"rdma": {"enabled": False}, "kernelModuleType": "open"}}
 
 
@@ -72,10 +79,11 @@ def judge_in_force(seen: Seen) -> Iterator[Finding | Unknown]:
 
 def _missed(seen: Seen) -> Iterator[Finding | Unknown]:
     """Ask for each operator that is there whether somebody relies on a resource that is not."""
-    if SRIOV in seen.operators or seen.cluster.serves(kinds.SRIOV_NETWORK_NODE_POLICY):
+    if seen.is_whole(kinds.SRIOV_OPERATOR_CONFIG):
         yield from _without_sriov_config(seen)
-    yield from _without_nic_policy(seen)
-    if NETWORK in seen.operators or GPU in seen.operators:
+    if seen.is_whole(kinds.NIC_CLUSTER_POLICY):
+        yield from _without_nic_policy(seen)
+    if (NETWORK in seen.operators or GPU in seen.operators) and seen.is_whole(kinds.NODE_FEATURE_DISCOVERY):
         yield from _without_discovery(seen)
 
 
@@ -148,7 +156,11 @@ def _without_discovery(seen: Seen) -> Iterator[Finding]:
         return
     operator = seen.operator(NFD)
     yield _missing(
-        Ref(kinds.NODE_FEATURE_DISCOVERY, operator.namespace if operator else "openshift-nfd", "nfd-instance"),
+        Ref(
+            kinds.NODE_FEATURE_DISCOVERY,
+            operator.namespace if operator else _DISCOVERY_HOMES[seen.platform],
+            "nfd-instance",
+        ),
         relying,
         "no node is labelled with its hardware, and every DaemonSet of NVIDIA's operators selects such a label",
         f"operator:{NFD}",
@@ -203,11 +215,13 @@ def _outside(seen: Seen) -> Iterator[Finding]:
     for config in seen.of_kind(kinds.SRIOV_OPERATOR_CONFIG):
         if config["metadata"]["name"] != "default":
             yield _ignored(config, "only the name default counts", "Rename it.", f"operator:{SRIOV}", Risk.NONE)
-    for kind in (kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK, kinds.SRIOV_IB_NETWORK) if homes else ():
+    is_known = bool(homes) and seen.is_whole(kinds.SRIOV_OPERATOR_CONFIG)
+    for kind in (kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK, kinds.SRIOV_IB_NETWORK) if is_known else ():
         yield from _of_other_namespaces(seen, kind, homes, f"operator:{SRIOV}")
     controllers = [item for item in seen.of_kind(kinds.DEPLOYMENT) if item["metadata"]["name"] == "nv-ipam-controller"]
     pool_homes = {dig(item, "metadata", "namespace", default="") for item in controllers}
-    for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL) if pool_homes else ():
+    is_known = bool(pool_homes) and seen.is_whole(kinds.DEPLOYMENT)
+    for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL) if is_known else ():
         yield from _of_other_namespaces(seen, kind, pool_homes, f"operator:{NETWORK}")
 
 
@@ -258,7 +272,8 @@ TWO_INSTALLATIONS = RuleInfo(
     source="Measured: Node Feature Discovery 0.18.3 against kube-apiserver 1.36.3, 2026-11; NVIDIA/gpu-operator "
     "a22dbf67, deployments/gpu-operator/values.yaml (nfd.enabled); Mellanox/network-operator b06827e0, "
     "docs and CSV (secondaryNetwork.multus is not for OpenShift)",
-    needs=(objects(kinds.DAEMON_SET, kinds.DEPLOYMENT),),
+    needs=(objects(kinds.DAEMON_SET, kinds.NIC_CLUSTER_POLICY), BY_OPERATORS),
+    uses=(objects(kinds.POD),),
     covers=("B015", "B089"),
     leads_to=(Condition.LABELS_MISSING, Condition.POD_CRASHES, Condition.NETWORK_MISSING),
 )
@@ -292,8 +307,8 @@ def judge_two_installations(seen: Seen) -> Iterator[Finding | Unknown]:
                 severity=Severity.ERROR,
             )
     ref = Ref(kinds.NIC_CLUSTER_POLICY, "", nic_policy.NAME)
-    policy = seen.cluster.objects.get(ref)
-    if seen.cluster.platform is Platform.OPENSHIFT and dig(policy, "spec", "secondaryNetwork", "multus") is not None:
+    policy = seen.get(ref.kind, ref.name)
+    if seen.platform is Platform.OPENSHIFT and dig(policy, "spec", "secondaryNetwork", "multus") is not None:
         yield conclude(
             TWO_INSTALLATIONS,
             "NicClusterPolicy brings a second Multus; OpenShift has its own, and both write the node's CNI configuration.",

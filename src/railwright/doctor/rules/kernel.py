@@ -17,12 +17,19 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
 from railwright.doctor.nic_policy import NAME
 from railwright.doctor.operators import GPU
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
-from railwright.doctor.wanted import driver_environment, driver_policy, nic_driver_wanted, rdma_wanted, uses_rails
+from railwright.doctor.wanted import (
+    driver_environment,
+    driver_policy,
+    nic_driver_wanted,
+    promised_resources,
+    rdma_wanted,
+    uses_rails,
+)
 from railwright.facts.model import NodeHardware, PodFacts
 
 _STORAGE = frozenset(
@@ -44,6 +51,7 @@ STACK_HELD = RuleInfo(
     source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
     "driver container, environment variables (2026-07)",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
+    uses=(objects(kinds.POD),),
     covers=("B024", "B027", "B034", "B038", "B040"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.POD_CRASHES),
 )
@@ -86,7 +94,8 @@ def _host_drivers(seen: Seen) -> Iterator[Finding]:
         on_node(name, "mlx5_core", f"{hardware.mlx5_driver}, and no driver container is ready")
         for name, by in nic_driver_wanted(seen).items()
         if by != "plan" and (hardware := seen.inside.get(name)) is not None and hardware.mlx5_driver
-        if not any(pod.is_ready and pod.name.startswith("mofed-") for pod in seen.pods_by_node.get(name, ()))
+        if seen.is_whole(kinds.POD)
+        and not any(pod.is_ready and pod.name.startswith("mofed-") for pod in seen.pods_by_node.get(name, ()))
     ]
     if evidence:
         yield conclude(
@@ -154,6 +163,7 @@ KERNEL_WITHOUT_PACKAGES = RuleInfo(
     source="https://github.com/Mellanox/network-operator/issues/720; https://github.com/NVIDIA/gpu-operator/issues/1207; "
     "Mellanox/network-operator-docs 0c0ecad, release notes, known limitations of 25.7 (2026-05-21)",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY)),
+    uses=(BY_OPERATORS, objects(kinds.MACHINE_CONFIG_POOL)),
     covers=("B011", "B031", "B045", "B162"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
 )
@@ -225,7 +235,8 @@ RDMA_DEVICES_MISSING = RuleInfo(
     "RDMA is wanted.",
     source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, required character devices; rdma-core v57, kernel-boot modules "
     "(2026-04-07)",
-    needs=(INSIDE,),
+    needs=(INSIDE, WHO_WANTS_RDMA),
+    uses=(BY_OPERATORS,),
     covers=("B019", "B047", "B069"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.RDMA_FAILS),
 )
@@ -292,7 +303,8 @@ MEMLOCK_LIMITED = RuleInfo(
     "larger ones fail with ENOMEM, or fall back to TCP. An error where a pod that asks for rails is caught by it.",
     source="capabilities(7), CAP_IPC_LOCK; OpenShift 4.20 docs, ContainerRuntimeConfig and CRI-O default_ulimits; "
     "https://github.com/kubernetes/kubernetes/issues/3595 (2026-08)",
-    needs=(INSIDE, objects(kinds.POD)),
+    needs=(INSIDE, WHO_WANTS_RDMA),
+    uses=(BY_OPERATORS,),
     covers=("B095",),
     leads_to=(Condition.RDMA_FAILS,),
 )
@@ -305,6 +317,7 @@ def judge_memlock(seen: Seen) -> Iterator[Finding | Unknown]:
     evidence: list[Evidence] = []
     caught: list[Evidence] = []
     unread: list[NodeName] = []
+    promised = promised_resources(seen)
     for name in sorted(rdma_wanted(seen) & set(seen.rails)):
         hardware = seen.inside[name]
         limit = hardware.runtime.memlock or hardware.memlock_limit or ""
@@ -313,7 +326,7 @@ def judge_memlock(seen: Seen) -> Iterator[Finding | Unknown]:
         elif limit.isdigit() and int(limit) < _ENOUGH_KIB:
             origin = f" ({hardware.runtime.memlock_origin})" if hardware.runtime.memlock_origin else ""
             evidence.append(on_node(name, "locked memory of a new container", f"{limit} KiB{origin}"))
-            caught += _caught(seen.pods_by_node.get(name, ()))
+            caught += _caught(seen.pods_by_node.get(name, ()), promised)
     if evidence:
         yield conclude(
             MEMLOCK_LIMITED,
@@ -339,9 +352,9 @@ def judge_memlock(seen: Seen) -> Iterator[Finding | Unknown]:
         )
 
 
-def _caught(pods: Iterable[PodFacts]) -> Iterator[Evidence]:
+def _caught(pods: Iterable[PodFacts], promised: frozenset[str]) -> Iterator[Evidence]:
     for pod in pods:
-        if not uses_rails(pod):
+        if not uses_rails(pod, promised):
             continue
         for container in pod.containers:
             user = container.run_as_user if container.run_as_user is not None else pod.run_as_user

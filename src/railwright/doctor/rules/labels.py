@@ -8,6 +8,9 @@ import yaml
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
 from railwright.core.objects import KubeObject, dig, ref_of
+from railwright.core.risk import Risk
+from railwright.doctor import nic_policy
+from railwright.doctor.commands import oc
 from railwright.doctor.model import (
     Condition,
     Evidence,
@@ -20,13 +23,14 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
-from railwright.doctor.nic_policy import WAIT_LABEL
+from railwright.doctor.needs import INSIDE, NODES, objects
+from railwright.doctor.nic_policy import NIC_LABEL, WAIT_LABEL
+from railwright.doctor.operators import NETWORK
 from railwright.doctor.seen import Seen
-from railwright.facts.model import NodeFacts
+from railwright.facts.model import NodeFacts, PodFacts
 
-_NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 _GPU_LABEL = "feature.node.kubernetes.io/pci-10de.present"
+_WORKERS = ("nfd-worker", "node-feature-discovery-worker")
 _WANTS_LABELS = (kinds.NODE_FEATURE_DISCOVERY, kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY)
 
 HARDWARE_NOT_LABELLED = RuleInfo(
@@ -35,12 +39,13 @@ HARDWARE_NOT_LABELLED = RuleInfo(
     layer=Layer.LABELS,
     severity=Severity.ERROR,
     text="The operators of NVIDIA put nothing on a node without the label pci-15b3.present (NIC) or pci-10de.present "
-    "(GPU). The label is missing when there is no NodeFeatureDiscovery, when its worker does not run on the node, or "
-    "when its configuration leaves out the PCI class (02 for NICs, 03 for GPUs) or names labels by more than the "
-    "vendor. Silent while nothing on the cluster needs the labels.",
+    "(GPU). The label is missing when there is no NodeFeatureDiscovery, when its configuration leaves out the PCI class "
+    "(02 for NICs, 03 for GPUs) or names labels by more than the vendor, or when its worker has no ready pod on the node. "
+    "Where its worker runs there and all of this is right, its own logs tell. Silent while nothing needs the labels.",
     source="node-feature-discovery v0.17, documentation of sources.pci.deviceClassWhitelist and deviceLabelFields; "
     "NVIDIA Network Operator v26.4.1, NodeFeatureRule and selectors of its DaemonSets (2026-08-22)",
-    needs=(INSIDE, objects(*_WANTS_LABELS, kinds.DAEMON_SET)),
+    needs=(INSIDE, objects(*_WANTS_LABELS)),
+    uses=(objects(kinds.POD),),
     covers=("B013",),
     leads_to=(Condition.LABELS_MISSING,),
     shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
@@ -55,10 +60,10 @@ def judge_hardware_not_labelled(seen: Seen) -> Iterator[Finding | Unknown]:
     for name, hardware in seen.inside.items():
         labels = seen.node_by_name[name].labels
         has_nic = any(port.vendor_id == "15b3" for port in hardware.ports)
-        missing += [(name, _NIC_LABEL)] if has_nic and labels.get(_NIC_LABEL) != "true" else []
+        missing += [(name, NIC_LABEL)] if has_nic and labels.get(NIC_LABEL) != "true" else []
         missing += [(name, _GPU_LABEL)] if hardware.gpus and labels.get(_GPU_LABEL) != "true" else []
     if missing:
-        cause, evidence, remedy = _why(seen)
+        cause, evidence, remedy = _why(seen, tuple(dict.fromkeys(node for node, _ in missing)))
         yield conclude(
             HARDWARE_NOT_LABELLED,
             cause,
@@ -71,9 +76,10 @@ def judge_hardware_not_labelled(seen: Seen) -> Iterator[Finding | Unknown]:
         )
 
 
-def _why(seen: Seen) -> tuple[str, tuple[Evidence, ...], Remedy]:
+def _why(seen: Seen, nodes: tuple[NodeName, ...]) -> tuple[str, tuple[Evidence, ...], Remedy]:
     found = seen.of_kind(kinds.NODE_FEATURE_DISCOVERY)
-    if not found:
+    workers = [pod for pod in seen.pods if pod.owner.endswith(_WORKERS)]
+    if not found and not workers and seen.is_whole(kinds.NODE_FEATURE_DISCOVERY):
         return (
             "There is no NodeFeatureDiscovery: installed by itself, its operator labels nothing.",
             (Evidence("cluster", "NodeFeatureDiscovery", "none"),),
@@ -82,22 +88,42 @@ def _why(seen: Seen) -> tuple[str, tuple[Evidence, ...], Remedy]:
                 ("railwright apply --until hardware-labelled",),
             ),
         )
-    first = found[0]
-    wrong = tuple(_wrong_settings(first))
+    wrong = tuple(item for discovery in found[:1] for item in _wrong_settings(discovery))
     if wrong:
-        name, namespace = dig(first, "metadata", "name"), dig(first, "metadata", "namespace", default="")
+        ref = ref_of(found[0])
         return (
-            f"The worker configuration of {ref_of(first)} leaves the hardware out.",
+            f"The worker configuration of {ref} leaves the hardware out.",
             wrong,
             Remedy(
                 "Set sources.pci.deviceClassWhitelist to hold 02 and 03, and deviceLabelFields to [vendor].",
-                (f"oc -n {namespace} edit nodefeaturediscovery {name}",),
+                (oc(ref, "edit"),),
             ),
         )
+    return _of_workers(seen, nodes, workers)
+
+
+def _of_workers(
+    seen: Seen, nodes: tuple[NodeName, ...], workers: list[PodFacts]
+) -> tuple[str, tuple[Evidence, ...], Remedy]:
+    """Tell a worker that does not run on these nodes from one that runs and writes nothing."""
+    ready = {pod.node for pod in workers if pod.is_ready}
+    without = [node for node in nodes if node not in ready]
+    look = ("oc get pods -A -o wide | grep -e nfd-worker -e node-feature-discovery-worker",)
+    if without and seen.is_whole(kinds.POD):
+        return (
+            "Node Feature Discovery has no ready worker on these nodes, so nobody looks at their hardware.",
+            tuple(Evidence(f"node {node}", "nfd-worker", "no pod that is ready", node) for node in without[:6]),
+            Remedy("Mend what keeps its worker from these nodes: taints, its selector, its image.", look),
+        )
     return (
-        "Node Feature Discovery is there, and these nodes carry none of its labels: its worker does not reach them.",
-        (Evidence(str(ref_of(first)), "kind", "is there"),),
-        Remedy("Look at its worker's pods on these nodes.", ("oc get pods -A -o wide | grep nfd-worker",)),
+        "Nodes carry no labels of Node Feature Discovery for hardware that they have"
+        + ("." if without else ", though its worker runs there."),
+        tuple(
+            Evidence(f"pod {pod.namespace}/{pod.name}", "ready", "yes", pod.node)
+            for pod in workers
+            if pod.node in nodes
+        )[:6],
+        Remedy("Read the logs of its worker on these nodes, and of its master or garbage collector.", look),
     )
 
 
@@ -125,13 +151,13 @@ SELECTOR_FITS_NOTHING = RuleInfo(
     title="A policy or DaemonSet selects nodes, and no node fits",
     layer=Layer.LABELS,
     severity=Severity.WARNING,
-    text="A node selector that no node carries all labels of: SR-IOV policies, the SR-IOV config daemon, node affinity of "
-    "NicClusterPolicy, pools of nv-ipam, DaemonSets of the operators. It is an error where the operators put something on "
-    "nodes that then does not run at all (the driver, a device plugin, the config daemon). DaemonSets for options that no "
-    "node has (MPS, MIG, vGPU) are left out.",
+    text="A node selector that no node carries all labels of, or taints that are not tolerated on any that do: SR-IOV "
+    "policies, node affinity of NicClusterPolicy, and DaemonSets that put something on nodes which then does not run at "
+    "all (the worker of Node Feature Discovery, drivers, device plugins, the SR-IOV config daemon). DaemonSets for options "
+    "that no node has (MPS, MIG, vGPU) are left out.",
     source="Measured: Network Operator 26.4.1 (a DaemonSet that wants 0 pods is not ready), GPU Operator 26.7.0 (it counts "
     "as ready), SR-IOV network operator 1.6.0, 2026-11",
-    needs=(objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET),),
+    needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET)),
     covers=("B013",),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING, Condition.NIC_DRIVER_NOT_READY),
     shows=(Condition.LABELS_MISSING, Condition.NIC_DRIVER_NOT_READY),
@@ -148,8 +174,9 @@ _GPU_MATTERS = ("nvidia-driver-daemonset", "nvidia-device-plugin-daemonset")
 
 def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
     """Match selectors with the labels that nodes have."""
-    if not seen.nodes:
-        return
+    policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
+    if policy is not None and not any(nic_policy.passes_affinity(policy, node) for node in seen.nodes):
+        yield _affinity(policy)
     for policy in seen.of_kind(kinds.SRIOV_NETWORK_NODE_POLICY):
         selector = dig(policy, "spec", "nodeSelector", default={})
         if selector and policy["metadata"]["name"] != "default" and not seen.selected(selector):
@@ -159,9 +186,26 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
         status = dig(daemon_set, "status", default={})
         selector = dig(daemon_set, "spec", "template", "spec", "nodeSelector", default={})
         is_one = name.startswith((*_MATTERS, *_GPU_MATTERS)) and "observedGeneration" in status
-        if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, name):
+        if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, daemon_set):
             found = _kept_out(seen, daemon_set) or _no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR)
             yield _linked(found, name, selector)
+
+
+def _affinity(policy: KubeObject) -> Finding:
+    terms = dig(policy, "spec", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", default={})
+    return conclude(
+        SELECTOR_FITS_NOTHING,
+        f"No node passes the node affinity of {ref_of(policy)}: nothing that it brings runs anywhere.",
+        evidence=(Evidence(str(ref_of(policy)), "spec.nodeAffinity", str(terms)),),
+        remedy=Remedy(
+            "Label the nodes that are meant, or correct the affinity.",
+            ("oc get nodes --show-labels", oc(ref_of(policy), "edit")),
+            risk=Risk.DRIVER_RELOAD,
+            disrupts="what the policy brings begins on the nodes that it then selects",
+        ),
+        about=(f"operator:{NETWORK}",),
+        severity=Severity.ERROR,
+    )
 
 
 def _kept_out(seen: Seen, daemon_set: KubeObject) -> Finding | None:
@@ -221,10 +265,13 @@ def _linked(finding: Finding, name: str, selector: Mapping[str, str]) -> Finding
     return replace(finding, about=()) if WAIT_LABEL in selector else finding
 
 
-def _has_sibling(seen: Seen, name: str) -> bool:
-    """Whether another driver DaemonSet, for another release of the nodes' system, has pods."""
+def _has_sibling(seen: Seen, daemon_set: KubeObject) -> bool:
+    """Whether another driver DaemonSet, for another release of the nodes' system, has pods, or may have."""
+    name, namespace = str(daemon_set["metadata"]["name"]), str(daemon_set["metadata"].get("namespace", ""))
     stem = next((item for item in ("mofed-", "nvidia-driver-daemonset") if name.startswith(item)), "")
-    return bool(stem) and any(
+    if not stem:
+        return False
+    return not seen.is_whole(kinds.DAEMON_SET, namespace) or any(
         str(other["metadata"]["name"]).startswith(stem) and dig(other, "status", "desiredNumberScheduled", default=0)
         for other in seen.of_kind(kinds.DAEMON_SET)
     )

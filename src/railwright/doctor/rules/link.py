@@ -16,7 +16,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -38,6 +38,7 @@ PORT_DOWN = RuleInfo(
     source="Linux Documentation/ABI/stable/sysfs-class-infiniband, state and phys_state (v6.12); NVIDIA ConnectX firmware docs, "
     "LINK_TYPE_P1 (2026-11)",
     needs=(INSIDE,),
+    uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B109",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
 )

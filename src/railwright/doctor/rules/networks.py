@@ -21,9 +21,9 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects
 from railwright.doctor.networks import Attachment, attachments
-from railwright.doctor.promises import promises, sriov_prefix
+from railwright.doctor.promises import PROMISES, promises, sriov_prefix
 from railwright.doctor.seen import Seen
 from railwright.facts.model import LinkLayer
 from railwright.readiness.kinds.networks import judge_network
@@ -33,6 +33,10 @@ from railwright.readiness.nads import read_config
 
 _NETWORKS = (kinds.MACVLAN_NETWORK, kinds.IPOIB_NETWORK, kinds.HOST_DEVICE_NETWORK)
 _SRIOV_NETWORKS = (kinds.SRIOV_NETWORK, kinds.SRIOV_IB_NETWORK)
+_POOLS = (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL)
+_JUDGED_BY = (kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, kinds.SRIOV_OPERATOR_CONFIG)
+"""Kinds of which all must have been seen before a network is said to have no NAD."""
+_PROMISED_BY = (kinds.NODE, kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.CLUSTER_POLICY)
 
 ATTACHMENT_UNUSABLE = RuleInfo(
     name=RuleId("network-attachment-unusable"),
@@ -47,7 +51,11 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     "routing without a gateway.",
     source="Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr",
-    needs=(objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS),),
+    needs=(
+        objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS, *_POOLS),
+        PROMISES,
+    ),
+    uses=(INSIDE, BY_OPERATORS),
     covers=("B071", "B078", "B079", "B084", "B087", "B089"),
     leads_to=(Condition.NETWORK_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING, Condition.OPERATOR_MISSING),
@@ -57,7 +65,8 @@ ATTACHMENT_UNUSABLE = RuleInfo(
 def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge network objects by their NADs, then NADs by what they need."""
     groups: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
-    for network in (item for kind in (*_NETWORKS, *_SRIOV_NETWORKS) for item in seen.of_kind(kind)):
+    judged = (*_NETWORKS, *_SRIOV_NETWORKS) if all(map(seen.is_whole, _JUDGED_BY)) else ()
+    for network in (item for kind in judged for item in seen.of_kind(kind)):
         answer = _judge(network, seen)
         if answer.readiness in {Readiness.FAILED, Readiness.PROGRESSING}:
             problem = answer.reason.removeprefix(f"{ref_of(network)}: ").replace(ref_of(network).name, "NAME")
@@ -71,12 +80,12 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
     found = attachments(seen)
     promised, layers_of, programs = _promised(seen), _layers(seen), _programs(seen)
     for item in found:
-        problems = (*_chain(item), *_resource(item, promised, layers_of), *_operands(item, seen, programs))
+        problems = (*_chain(item), *_resource(item, seen, promised, layers_of), *_operands(item, seen, programs))
         if problems:
             text = "; ".join(problem for problem, _ in problems)
             yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
     yield from _masters(found, seen)
-    lack = INSIDE.lack(seen)
+    lack = INSIDE.lack(seen.everything)
     if found and lack is not None:
         yield Unknown(ATTACHMENT_UNUSABLE.name, INSIDE.missing, lack.why, INSIDE.how, lack.nodes)
 
@@ -141,13 +150,16 @@ def _promised(seen: Seen) -> Mapping[str, set[NodeName]]:
 
 
 def _resource(
-    item: Attachment, promised: Mapping[str, set[NodeName]], layers_of: Mapping[str, set[LinkLayer]]
+    item: Attachment,
+    seen: Seen,
+    promised: Mapping[str, set[NodeName]],
+    layers_of: Mapping[str, set[LinkLayer]],
 ) -> Iterator[tuple[str, Evidence]]:
     if not item.resource:
         return
     nodes = promised.get(item.resource)
     thing = Evidence(str(item.ref), "annotation resourceName", item.resource)
-    if nodes is None:
+    if nodes is None and all(map(seen.is_whole, _PROMISED_BY)):
         near = [name for name in promised if name.rpartition("/")[2] == item.resource.rpartition("/")[2]]
         hint = f"; there is {', '.join(near)}" if near else ""
         yield f"it hands out {item.resource}, which no policy promises and no node has{hint}", thing
@@ -161,7 +173,7 @@ def _resource(
 
 def _layers(seen: Seen) -> Mapping[str, set[LinkLayer]]:
     """What the ports speak whose VFs make up a resource, by the node states."""
-    prefix = sriov_prefix(seen)
+    prefix = sriov_prefix(seen) or "?"
     found: dict[str, set[LinkLayer]] = defaultdict(set)
     for node, state in seen.node_states.items():
         hardware = seen.inside.get(node)
@@ -214,7 +226,7 @@ def _nv_ipam_pool(item: Attachment, seen: Seen) -> Iterator[tuple[str, Evidence]
     name, pool_type = str(item.ipam.get("poolName", "")), str(item.ipam.get("poolType") or "ippool").lower()
     kind = kinds.NV_IPAM_CIDR_POOL if pool_type == "cidrpool" else kinds.NV_IPAM_IP_POOL
     pools = {str(pool["metadata"]["name"]) for pool in seen.of_kind(kind)}
-    if seen.cluster.serves(kind) and name not in pools and not {*name.split(",")} <= pools:
+    if seen.serves(kind) and seen.is_whole(kind) and name not in pools and not {*name.split(",")} <= pools:
         said = ", ".join(sorted(pools)) or "none"
         yield f"its addresses come from {kind.kind} {name}, which does not exist", Evidence("cluster", kind.kind, said)
 

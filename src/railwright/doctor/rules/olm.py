@@ -25,8 +25,12 @@ from railwright.readiness.answers import condition, holds, message_of
 from railwright.readiness.kinds.olm import judge_subscription
 from railwright.readiness.model import Companions, Readiness
 
-_OLM = objects(
-    kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.CLUSTER_SERVICE_VERSION, kinds.INSTALL_PLAN, kinds.CATALOG_SOURCE
+_OLM_KINDS = (
+    kinds.SUBSCRIPTION,
+    kinds.OPERATOR_GROUP,
+    kinds.CLUSTER_SERVICE_VERSION,
+    kinds.INSTALL_PLAN,
+    kinds.CATALOG_SOURCE,
 )
 
 OPERATOR_NOT_INSTALLED = RuleInfo(
@@ -41,7 +45,8 @@ OPERATOR_NOT_INSTALLED = RuleInfo(
     "failed. An upgrade that waits for approval beside a running operator is no finding.",
     source="Measured: OLM 0.46.0 with the published bundles of the four operators against kube-apiserver 1.36.3, "
     "2026-11-30",
-    needs=(_OLM,),
+    needs=(objects(*_OLM_KINDS),),
+    uses=(objects(kinds.DEPLOYMENT),),
     leads_to=(Condition.OPERATOR_MISSING,),
     shows=(Condition.OPERATOR_MISSING, Condition.POD_NOT_STARTED, Condition.POD_CRASHES),
 )
@@ -59,6 +64,8 @@ def _groups(seen: Seen) -> Iterator[Finding | Unknown]:
         groups = seen.of_kind(kinds.OPERATOR_GROUP, operator.namespace)
         if len(groups) == 1:
             yield from _wrong_targets(seen, operator, groups[0])
+            continue
+        if not groups and not seen.is_whole(kinds.OPERATOR_GROUP, operator.namespace):
             continue
         names = ", ".join(str(group["metadata"]["name"]) for group in groups) or "none"
         cause = (
@@ -108,6 +115,8 @@ def _wrong_targets(seen: Seen, operator: Installed, group: KubeObject) -> Iterat
 
 def _subscriptions(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge each Subscription as the gates of apply do, and say what stands in its way."""
+    if not all(map(seen.is_whole, _OLM_KINDS)):
+        return
     companions = seen.companions
     for operator in _subscribed(seen):
         if operator.subscription is None or len(seen.of_kind(kinds.OPERATOR_GROUP, operator.namespace)) != 1:
@@ -200,7 +209,7 @@ CONTROLLER_DOWN = RuleInfo(
     "while a webhook that it serves is down, the API server refuses changes of those resources altogether.",
     source="Measured: Network Operator 26.4.1, GPU Operator 26.7.0 and SR-IOV network operator 1.6.0 against "
     "kube-apiserver 1.36.3, 2026-11",
-    needs=(objects(kinds.DEPLOYMENT), objects(kinds.SUBSCRIPTION)),
+    needs=(objects(kinds.DEPLOYMENT, kinds.SUBSCRIPTION),),
     leads_to=(Condition.OPERATOR_MISSING,),
     shows=(Condition.POD_CRASHES, Condition.POD_NOT_STARTED),
 )

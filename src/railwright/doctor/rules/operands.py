@@ -33,9 +33,10 @@ from railwright.doctor.pods import (
     workload_of,
 )
 from railwright.doctor.seen import Seen
-from railwright.facts.model import ContainerFacts, EventFacts, PodFacts
+from railwright.facts.model import ContainerFacts, EventFacts, Platform, PodFacts
 
 _PODS = objects(kinds.POD)
+_EVENTS = objects(kinds.EVENT)
 _NIC, _GPU = "mofed-", ("nvidia-driver-daemonset", "nvidia-gpu-driver")
 
 IMAGE_NOT_PULLED = RuleInfo(
@@ -48,6 +49,7 @@ IMAGE_NOT_PULLED = RuleInfo(
     "tells these apart by the kubelet's words and by what the catalog knows of published driver images.",
     source="Kubernetes documentation, Images; Mellanox/doca-driver-build 445df1e, release_manifests",
     needs=(_PODS,),
+    uses=(_EVENTS,),
     covers=("B006",),
     leads_to=(
         Condition.POD_NOT_STARTED,
@@ -119,10 +121,14 @@ def _pull_cause(seen: Seen, image: str, words: str, pods: list[PodFacts]) -> tup
     if _REFUSED.search(words):
         return f"Registry {registry} refuses to hand out {image}: the pull secret is missing or not accepted.", Remedy(
             "Put a pull secret for the registry into the operator's namespace, or into the cluster's own.",
-            ("oc -n openshift-config get secret pull-secret -o jsonpath='{.data}' | wc -c",),
+            (
+                "oc -n openshift-config get secret pull-secret -o jsonpath='{.data}' | wc -c"
+                if seen.platform is Platform.OPENSHIFT
+                else f"oc -n {pods[0].namespace} get secrets",
+            ),
         )
     if _UNREACHABLE.search(words):
-        proxied = "; the cluster has a proxy, which the node must use for it" if seen.cluster.proxy else ""
+        proxied = "; the cluster has a proxy, which the node must use for it" if seen.has_proxy else ""
         return f"Registry {registry} does not answer these nodes for {image}{proxied}.", Remedy(
             "Mend name resolution, proxy or certificates of the nodes, or mirror the image.",
             (
@@ -160,6 +166,7 @@ OPERAND_CRASHES = RuleInfo(
     source="Kubernetes documentation, Pod Lifecycle (exit codes 137 and 143, OOMKilled); Mellanox/network-operator #318, "
     "#2561, #2565",
     needs=(_PODS,),
+    uses=(_EVENTS,),
     covers=("B009", "B017", "B024", "B035", "B036", "B039", "B040", "B045", "B050"),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,
@@ -288,7 +295,8 @@ OPERAND_NOT_STARTED = RuleInfo(
     "init container waits for something that never comes. A pod that is young is no finding: drivers take up to 45 minutes.",
     source="Kubernetes documentation, Pod Lifecycle, Pod Security Standards; estimate for the time that a start may take: "
     "Mellanox/network-operator #318, #2561, #2565",
-    needs=(_PODS, objects(kinds.DAEMON_SET)),
+    needs=(_PODS, objects(kinds.DAEMON_SET), _EVENTS),
+    uses=(objects(kinds.NODE),),
     covers=("B025",),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from railwright.core import kinds
 from railwright.core.ids import NodeName, PciAddress, RuleId
 from railwright.core.risk import Risk
 from railwright.doctor.model import (
@@ -16,7 +17,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE
+from railwright.doctor.needs import INSIDE, objects
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node, set_kernel_arguments
@@ -28,6 +29,8 @@ _READ_CONFIG = "read the node as root with CAP_SYS_ADMIN: config space above 64 
 _TRANSLATING = frozenset({"DMA", "DMA-FQ", "mixed"})
 _ENCODING = {8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 242 / 256}
 """Share of bits that carry data, by GT/s; 8b/10b below. Source: PCI Express Base 6.0, 4.2."""
+
+_POOLS = objects(kinds.MACHINE_CONFIG_POOL)
 
 ACS_REDIRECTS = RuleInfo(
     name=RuleId("pcie-acs-redirects-gpu-nic-path"),
@@ -41,6 +44,7 @@ ACS_REDIRECTS = RuleInfo(
     source="Linux drivers/pci/p2pdma.c, calc_map_type_and_dist (v6.12); NVIDIA NCCL docs 2.30, troubleshooting, PCI access control "
     "services (2026-11)",
     needs=(INSIDE,),
+    uses=(_POOLS,),
     covers=("B126", "B130"),
     leads_to=(Condition.RDMA_SLOW,),
 )
@@ -113,9 +117,7 @@ def _without_acs(seen: Seen, node: NodeName, bridges: tuple[PciAddress, ...]) ->
     return Remedy(
         "Switch ACS off in the BIOS, or redirect off at boot for these bridges by a kernel argument; setpci does it until the next boot.",
         (
-            set_kernel_arguments(
-                seen.cluster.pools, node, "acs-redirect-off", f"pci=disable_acs_redir={';'.join(bridges)}"
-            ),
+            set_kernel_arguments(seen.pools, node, "acs-redirect-off", f"pci=disable_acs_redir={';'.join(bridges)}"),
             on_host(node, f"for b in {' '.join(bridges)}; do setpci -s $b ECAP_ACS+0x6.w=0:0c; done"),
         ),
         risk=Risk.REBOOT,
@@ -135,6 +137,7 @@ IOMMU_TRANSLATES = RuleInfo(
     source="NVIDIA GPUDirect RDMA docs 13.0, supported systems (IOMMU); Linux Documentation/admin-guide/kernel-parameters.txt, "
     "iommu (v6.12)",
     needs=(INSIDE,),
+    uses=(_POOLS,),
     covers=("B133", "B135"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
 )
@@ -164,7 +167,7 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
             evidence=capped(evidence),
             remedy=Remedy(
                 "Add iommu=pt to the kernel arguments with a MachineConfig; translation for virtual machines stays possible.",
-                (set_kernel_arguments(seen.cluster.pools, nodes[0], "iommu-passthrough", "iommu=pt", turn_on),),
+                (set_kernel_arguments(seen.pools, nodes[0], "iommu-passthrough", "iommu=pt", turn_on),),
                 risk=Risk.REBOOT,
                 disrupts="each node of the pool, one after the other",
             ),

@@ -18,11 +18,12 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import objects
+from railwright.doctor.needs import BY_OPERATORS, SRIOV_POLICIES, objects
 from railwright.doctor.networks import attachment_of, nads_by_place, networks_of
 from railwright.doctor.pods import thing, workload_pods
+from railwright.doctor.promises import vf_resources
 from railwright.doctor.seen import Seen
-from railwright.doctor.wanted import RAIL_RESOURCES, uses_rails
+from railwright.doctor.wanted import is_rail, promised_resources, uses_rails
 from railwright.facts.model import ContainerFacts, PodFacts
 
 SETTINGS_HINDER = RuleInfo(
@@ -37,7 +38,8 @@ SETTINGS_HINDER = RuleInfo(
     "a webhook put there is seen too; what a program sets by itself is not.",
     source="NCCL documentation, Environment Variables (read 2026-11); UCX documentation; Kubernetes documentation, Volumes "
     "(emptyDir, Memory); Measured: NIXL 1.5.1 over UCX 1.23.0, 2026-11 (a write over TCP passed without a word)",
-    needs=(objects(kinds.POD),),
+    needs=(objects(kinds.POD, kinds.NETWORK_ATTACHMENT_DEFINITION),),
+    uses=(objects(kinds.NAMESPACE, kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES), BY_OPERATORS),
     covers=(
         "B096",
         "B100",
@@ -59,7 +61,6 @@ SETTINGS_HINDER = RuleInfo(
 )
 _RDMA_TRANSPORTS = ("rc", "ud", "dc", "ib", "all")
 _SHM = "/dev/shm"  # noqa: S108 - the path that NCCL uses
-_GPUS = ("nvidia.com/gpu", "nvidia.com/mig-")
 _SELF = frozenset({"eth0", "lo"})
 _MESH = {"istio-proxy": "Istio", "linkerd-proxy": "Linkerd", "envoy": "Envoy"}
 
@@ -67,10 +68,11 @@ _MESH = {"istio-proxy": "Istio", "linkerd-proxy": "Linkerd", "envoy": "Envoy"}
 def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
     """Collect what hinders, and group pods of one workload with the same."""
     groups: dict[tuple[str, str], list[tuple[PodFacts, Evidence, str]]] = defaultdict(list)
+    promised, functions = promised_resources(seen), vf_resources(seen)
     for pod in workload_pods(seen):
-        if not uses_rails(pod):
+        if not uses_rails(pod, promised):
             continue
-        for problem, remedy, evidence in (*_shape(seen, pod), *_variables(seen, pod)):
+        for problem, remedy, evidence in (*_shape(seen, pod, functions), *_variables(seen, pod, promised)):
             groups[f"{pod.namespace}/{pod.owner or pod.name}", problem].append((pod, evidence, remedy))
     for (_, problem), found in groups.items():
         pod, _, remedy = found[0]
@@ -87,11 +89,7 @@ def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
         )
 
 
-def _is_rail(resource: str) -> bool:
-    return resource.startswith(RAIL_RESOURCES) and not resource.startswith(_GPUS)
-
-
-def _shape(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
+def _shape(seen: Seen, pod: PodFacts, functions: frozenset[str]) -> Iterator[tuple[str, str, Evidence]]:
     name = f"pod {pod.namespace}/{pod.name}"
     wants_gpu = any(resource.startswith("nvidia.com/gpu") for resource in pod.requests)
     if wants_gpu and _SHM not in pod.memory_volumes and not any(_SHM in item.mounts for item in pod.containers):
@@ -109,7 +107,7 @@ def _shape(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
             'Keep the mesh out of the job\'s pods (sidecar.istio.io/inject: "false").',
             Evidence(name, "containers", f"{mesh}, namespace labels {sorted(labels)}", pod.node),
         )
-    if pod.host_network and any(resource.startswith("openshift.io/") for resource in pod.requests):
+    if pod.host_network and functions & set(pod.requests):
         yield (
             "it uses the host's network and holds VFs: it sees every VF of the node, and its own have no address there",
             "Leave hostNetwork out, or use shared devices.",
@@ -117,11 +115,11 @@ def _shape(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
         )
 
 
-def _variables(seen: Seen, pod: PodFacts) -> Iterator[tuple[str, str, Evidence]]:
-    rails = sum(count for name, count in pod.requests.items() if _is_rail(name))
+def _variables(seen: Seen, pod: PodFacts, promised: frozenset[str]) -> Iterator[tuple[str, str, Evidence]]:
+    rails = sum(count for name, count in pod.requests.items() if is_rail(name, promised))
     types = _types(seen, pod)
     for container in pod.containers:
-        for name, problem, remedy in _of(container, rails, types, pod):
+        for name, problem, remedy in _of(container, rails, types):
             value = container.environment[name]
             yield (
                 f"{name}={value}: {problem}",
@@ -137,7 +135,7 @@ def _types(seen: Seen, pod: PodFacts) -> frozenset[str]:
     return frozenset(item.type for item in items if item is not None)
 
 
-def _of(container: ContainerFacts, rails: int, types: frozenset[str], pod: PodFacts) -> Iterator[tuple[str, str, str]]:
+def _of(container: ContainerFacts, rails: int, types: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     env = container.environment
     transports = [part.strip().lstrip("^\\") for part in env.get("UCX_TLS", "").split(",") if part.strip()]
     if (
@@ -157,7 +155,7 @@ def _of(container: ContainerFacts, rails: int, types: frozenset[str], pod: PodFa
             "Take it out (NCCL 2.21 and later find the RoCE v2 entry); set NCCL_IB_ROCE_VERSION_NUM=2.",
         )
     interface = env.get("NCCL_SOCKET_IFNAME", "").lstrip("=")
-    if interface.startswith("net") and pod.networks and not types & {"ipoib"} and interface != "net":
+    if interface.startswith("net") and types and not types & {"ipoib"} and interface != "net":
         yield (
             "NCCL_SOCKET_IFNAME",
             "NCCL begins over a rail, which other rails and nodes need not reach",

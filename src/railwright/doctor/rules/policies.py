@@ -21,10 +21,10 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import objects
+from railwright.doctor.needs import BY_OPERATORS, SRIOV_POLICIES, objects
 from railwright.doctor.nic_policy import HOST, SHARED, Pool
 from railwright.doctor.operators import GPU, NETWORK
-from railwright.doctor.promises import sriov_policies
+from railwright.doctor.promises import sriov_policies, sriov_prefix
 from railwright.doctor.seen import Seen
 from railwright.readiness.answers import condition, holds, message_of
 
@@ -40,7 +40,11 @@ POLICY_NOT_CARRIED_OUT = RuleInfo(
     "mount, or that does not exist. A state that is merely not ready says nothing here.",
     source="Measured: Network Operator 26.4.1 and GPU Operator 26.3.3 and 26.7.0 against kube-apiserver 1.36.3, 2026-11; "
     "Mellanox/network-operator #845; NVIDIA/gpu-operator #2811",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, kinds.DAEMON_SET, kinds.CONFIG_MAP),),
+    needs=(
+        objects(
+            kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER, kinds.DAEMON_SET, kinds.CONFIG_MAP
+        ),
+    ),
     covers=("B010", "B041", "B046", "B089"),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,
@@ -125,7 +129,7 @@ def _mounted(seen: Seen, policy: KubeObject, field: str, name: str, prefix: str)
             and not any(mount.get("name") in volumes for mount in item.get("volumeMounts") or ())
         ]
         problem = ""
-        if seen.get(kinds.CONFIG_MAP, name, namespace) is None and seen.of_kind(kinds.CONFIG_MAP, namespace):
+        if seen.get(kinds.CONFIG_MAP, name, namespace) is None and seen.is_whole(kinds.CONFIG_MAP, namespace):
             problem = f"there is no ConfigMap {name} in {namespace}"
         elif not volumes:
             problem = f"{ref_of(daemon_set)} does not mount it"
@@ -162,7 +166,8 @@ DEVICE_POLICY_UNUSABLE = RuleInfo(
     source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources/resources_manager.go; "
     "k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, docs; openshift/sriov-network-operator 44199ad5, "
     "pkg/webhook/validate.go; Mellanox/network-operator-docs 0c0ecad, release notes (VFs of an InfiniBand port)",
-    needs=(objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY),),
+    needs=(objects(kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES),),
+    uses=(objects(kinds.SRIOV_NETWORK_NODE_STATE), BY_OPERATORS),
     covers=("B047", "B049", "B055", "B060", "B105", "B113"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.VFS_MISSING, Condition.POD_CRASHES),
 )
@@ -281,7 +286,7 @@ def _vf_policies(seen: Seen) -> Iterator[Finding | Unknown]:
     policies = sriov_policies(seen)
     for policy in policies:
         for problem, severity in _sriov_problems(policy, seen):
-            yield _sriov(policy, problem, severity)
+            yield _sriov(seen, policy, problem, severity)
     by_resource: dict[str, list[KubeObject]] = defaultdict(list)
     for policy in policies:
         by_resource[str(dig(policy, "spec", "resourceName", default=""))].append(policy)
@@ -290,6 +295,7 @@ def _vf_policies(seen: Seen) -> Iterator[Finding | Unknown]:
         if len(types) > 1:
             names = ", ".join(str(item["metadata"]["name"]) for item in group)
             yield _sriov(
+                seen,
                 group[0],
                 f"policies {names} offer {resource} with device types {', '.join(sorted(types))}",
                 Severity.ERROR,
@@ -331,9 +337,9 @@ def _is_mellanox(policy: KubeObject, seen: Seen) -> bool:
     )
 
 
-def _sriov(policy: KubeObject, problem: str, severity: Severity) -> Finding:
+def _sriov(seen: Seen, policy: KubeObject, problem: str, severity: Severity) -> Finding:
     ref: Ref = ref_of(policy)
-    resource = str(dig(policy, "spec", "resourceName", default=""))
+    resource, prefix = str(dig(policy, "spec", "resourceName", default="")), sriov_prefix(seen)
     fields = ("deviceType", "isRdma", "linkType", "numVfs", "nicSelector")
     return conclude(
         DEVICE_POLICY_UNUSABLE,
@@ -347,7 +353,7 @@ def _sriov(policy: KubeObject, problem: str, severity: Severity) -> Finding:
             risk=Risk.DRAIN,
             disrupts="each node that it selects is drained while its VFs are made anew",
         ),
-        about=(f"resource:openshift.io/{resource}", f"object:{ref}"),
+        about=(*([f"resource:{prefix}/{resource}"] if prefix else []), f"object:{ref}"),
         severity=severity,
     )
 

@@ -18,7 +18,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
 from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -38,6 +38,7 @@ GID_MISSING = RuleInfo(
     "address sits on another device (a bond, a bridge). Ports that pods hold are not judged.",
     source="Linux drivers/infiniband/core/cache.c and roce_gid_mgmt.c (v6.12)",
     needs=(INSIDE,),
+    uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B070", "B106"),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
 )
@@ -141,6 +142,7 @@ PRIORITY_NOT_LOSSLESS = RuleInfo(
     source="Linux Documentation/ABI/testing, sysfs-class-infiniband tc; mlnx_qos and dcb-dscp(8); "
     "https://github.com/NVIDIA/nccl/issues/2383 (2026-09)",
     needs=(INSIDE,),
+    uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B111", "B120", "B125"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
 )
@@ -231,7 +233,8 @@ PARTITION_MISSING = RuleInfo(
     text="A port talks in the partitions that the subnet manager put it into. An IPoIB device of a partition that is not in the port's table "
     "stays down (LOWERLAYERDOWN); two limited members of a partition cannot talk to each other.",
     source="InfiniBand Architecture 1.7, volume 1, 10.9 partitioning; Linux Documentation/infiniband/ipoib.rst (v6.12)",
-    needs=(INSIDE, objects(kinds.IPOIB_NETWORK, kinds.SRIOV_IB_NETWORK)),
+    needs=(INSIDE, objects(kinds.SRIOV_IB_NETWORK)),
+    uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B083",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
 )

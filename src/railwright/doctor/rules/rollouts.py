@@ -38,7 +38,17 @@ ROLLOUT_STUCK = RuleInfo(
     "evict are named. A node in a step of a roll-out whose pods are young is only remarked.",
     source="openshift/machine-config-operator 7ff337a (conditions); openshift/sriov-network-operator 44199ad5, pkg/drain; "
     "Measured: driver roll-outs of Network Operator 26.4.1 and GPU Operator 26.7.0, 2026-11",
-    needs=(NODES, objects(kinds.MACHINE_CONFIG_POOL, kinds.SRIOV_NETWORK_NODE_STATE, kinds.DAEMON_SET, kinds.POD)),
+    needs=(
+        NODES,
+        objects(
+            kinds.MACHINE_CONFIG_POOL,
+            kinds.SRIOV_NETWORK_NODE_STATE,
+            kinds.DAEMON_SET,
+            kinds.POD,
+            kinds.CLUSTER_POLICY,
+            kinds.NIC_CLUSTER_POLICY,
+        ),
+    ),
     covers=("B161", "B165", "B166", "B169", "B173", "B174"),
     leads_to=(
         Condition.ROLLOUT_STUCK,
@@ -61,7 +71,7 @@ _POOL_STATE = "sriovnetwork.openshift.io/state"
 
 def judge_rollouts(seen: Seen) -> Iterator[Finding | Unknown]:
     """Look at pools, then at nodes that are out, then at pods of an old form."""
-    for pool in seen.cluster.pools:
+    for pool in seen.pools:
         yield from _pool(seen, pool)
     yield from _upgrades(seen)
     yield from _drains(seen)
@@ -138,7 +148,7 @@ def _upgrade(seen: Seen, label: str, key: str, what: str, state: str, nodes: lis
     said = f"The roll-out of {what} stands at {state} on {len(names)} nodes"
     if failed:
         said = f"The roll-out of {what} failed on {len(names)} nodes"
-    elif waits and not automatic:
+    elif waits and automatic is False:
         said += ": automatic upgrades are off, so nobody replaces their driver pods"
     elif held:
         said += f"; pods that hold devices there and are not evicted: {', '.join(_name(pod) for pod in held[:3])}"
@@ -152,7 +162,7 @@ def _upgrade(seen: Seen, label: str, key: str, what: str, state: str, nodes: lis
                 for pod in held[:6]
             ),
         ),
-        remedy=_upgrade_remedy(key, names[0], failed=failed, waits=waits and not automatic),
+        remedy=_upgrade_remedy(key, names[0], failed=failed, waits=waits and automatic is False),
         nodes=names,
         about=(f"operator:{key}",),
         severity=Severity.ERROR if failed else Severity.WARNING,
@@ -171,14 +181,12 @@ def _name(pod: PodFacts) -> str:
     return f"{pod.namespace}/{pod.name}"
 
 
-def _is_automatic(seen: Seen, key: str) -> bool:
-    if key == GPU:
-        return any(
-            dig(item, "spec", "driver", "upgradePolicy", "autoUpgrade") is True
-            for item in seen.of_kind(kinds.CLUSTER_POLICY)
-        )
-    policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
-    return dig(policy, "spec", "ofedDriver", "upgradePolicy", "autoUpgrade") is True
+def _is_automatic(seen: Seen, key: str) -> bool | None:
+    """Whether drivers are replaced by themselves; None where the policy that says so was not seen."""
+    kind, section = (kinds.CLUSTER_POLICY, "driver") if key == GPU else (kinds.NIC_CLUSTER_POLICY, "ofedDriver")
+    if any(dig(item, "spec", section, "upgradePolicy", "autoUpgrade") is True for item in seen.of_kind(kind)):
+        return True
+    return False if seen.is_whole(kind) else None
 
 
 def _upgrade_remedy(key: str, node: NodeName, *, failed: bool, waits: bool) -> Remedy:
@@ -247,6 +255,8 @@ def _drains(seen: Seen) -> Iterator[Finding]:
 
 def _left_cordoned(seen: Seen) -> Iterator[Finding]:
     """GPU or NIC nodes that take no pods though no roll-out is under way."""
+    if not seen.is_whole(kinds.MACHINE_CONFIG_POOL):
+        return
     names = [
         node.name
         for node in seen.nodes
@@ -271,7 +281,7 @@ def _left_cordoned(seen: Seen) -> Iterator[Finding]:
 
 
 def _pool_moves(seen: Seen, node: NodeName) -> bool:
-    return any(pool.updating and node in pool.nodes for pool in seen.cluster.pools)
+    return any(pool.updating and node in pool.nodes for pool in seen.pools)
 
 
 def _old_pods(seen: Seen) -> Iterator[Finding]:
@@ -284,7 +294,7 @@ def _old_pods(seen: Seen) -> Iterator[Finding]:
         )
         on_delete = dig(daemon_set, "spec", "updateStrategy", "type") == "OnDelete"
         key = _driver_of(daemon_set)
-        if not (on_delete and key and desired > 0 and updated < desired) or _is_automatic(seen, key):
+        if not (on_delete and key and desired > 0 and updated < desired) or _is_automatic(seen, key) is not False:
             continue
         name = str(daemon_set["metadata"]["name"])
         yield conclude(

@@ -21,11 +21,12 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects
 from railwright.doctor.nic_policy import HOST, SHARED
 from railwright.doctor.operators import NETWORK, SRIOV
-from railwright.doctor.promises import sriov_policies
+from railwright.doctor.promises import sriov_policies, sriov_prefix
 from railwright.doctor.seen import Seen
+from railwright.doctor.wanted import driver_environment
 from railwright.facts.model import NodeHardware
 
 COMBINATION_UNSUPPORTED = RuleInfo(
@@ -110,7 +111,7 @@ def _evidence_of(obj: KubeObject) -> Evidence:
 
 
 def _storage(seen: Seen, policy: KubeObject) -> Iterator[Finding]:
-    environment = _environment(policy)
+    environment = driver_environment(policy)
     if environment.get("ENABLE_NFSRDMA", "").lower() not in _IS_ON:
         return
     rooted = [
@@ -138,11 +139,6 @@ def _storage(seen: Seen, policy: KubeObject) -> Iterator[Finding]:
         )
 
 
-def _environment(policy: KubeObject) -> Mapping[str, str]:
-    variables = dig(policy, "spec", "ofedDriver", "env", default=())
-    return {str(item.get("name")): str(item.get("value", "")) for item in variables}
-
-
 MODE_CONFLICT = RuleInfo(
     name=RuleId("rdma-mode-conflict"),
     title="A node's RDMA mode does not fit what hands out its devices",
@@ -156,7 +152,12 @@ MODE_CONFLICT = RuleInfo(
     "openshift/sriov-network-operator 44199ad5, api/v1 (rdmaMode of SriovNetworkPoolConfig)",
     needs=(
         INSIDE,
-        objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG, kinds.NETWORK_ATTACHMENT_DEFINITION),
+        objects(
+            kinds.NIC_CLUSTER_POLICY,
+            kinds.SRIOV_NETWORK_POOL_CONFIG,
+            kinds.SRIOV_NETWORK_NODE_STATE,
+            kinds.NETWORK_ATTACHMENT_DEFINITION,
+        ),
     ),
     covers=("B050", "B061", "B086"),
     leads_to=(Condition.POD_CRASHES, Condition.RESOURCE_MISSING, Condition.WORKLOAD_WAITS),
@@ -262,7 +263,8 @@ CLAIMED_TWICE = RuleInfo(
     "finding where the first alone gets the port.",
     source="k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, README (a device is offered by the first pool that "
     "selects it); inferred for pools of different plugins, which do not know of each other",
-    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY)),
+    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES, kinds.SRIOV_NETWORK_NODE_STATE)),
+    uses=(BY_OPERATORS,),
     covers=("B055", "B170"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
 )
@@ -304,11 +306,13 @@ def judge_claims(seen: Seen) -> Iterator[Finding | Unknown]:
 def _with_vfs(seen: Seen, node: NodeName) -> Mapping[PciAddress, str]:
     policies = {str(item["metadata"]["name"]): item for item in sriov_policies(seen)}
     found: dict[PciAddress, str] = {}
+    prefix = sriov_prefix(seen)
     for port in dig(seen.node_states.get(node), "spec", "interfaces", default=()):
         for group in port.get("vfGroups") or ():
             owner: Any = policies.get(str(group.get("policyName")))
             if owner is not None:
-                found[PciAddress(str(port.get("pciAddress")))] = f"openshift.io/{group.get('resourceName')}"
+                name = f"{prefix}/{group.get('resourceName')}" if prefix else f"{group.get('resourceName')} (SR-IOV)"
+                found[PciAddress(str(port.get("pciAddress")))] = name
     return found
 
 

@@ -10,7 +10,7 @@ from railwright.core.objects import Ref, dig, ref_of
 from railwright.core.risk import Risk
 from railwright.doctor import nic_policy
 from railwright.doctor.commands import oc
-from railwright.doctor.marks import marks_of
+from railwright.doctor.marks import MARKS, marks_of
 from railwright.doctor.model import (
     Condition,
     Evidence,
@@ -23,7 +23,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import NODES, objects, one
+from railwright.doctor.needs import BY_OPERATORS, NODES, objects, single
 from railwright.doctor.operators import GPU, NETWORK, Installed, version_number
 from railwright.doctor.seen import Seen
 
@@ -39,7 +39,7 @@ VERSION_FAILS_HERE = RuleInfo(
     "of it.",
     source="the catalog's list of defects, each with its own source and date; redhat-openshift-ecosystem/certified-operators "
     "3b7b563a, bundle annotations; Mellanox/network-operator-docs 0c0ecad, platform support",
-    needs=(objects(kinds.SUBSCRIPTION, kinds.DEPLOYMENT, kinds.NIC_CLUSTER_POLICY),),
+    needs=(BY_OPERATORS, *MARKS, single(Ref(kinds.CLUSTER_VERSION, "", "version"))),
     covers=("B010", "B017", "B022", "B030", "B051", "B054", "B080", "B083", "B160", "B162", "B164", "B177"),
     leads_to=(
         Condition.NIC_DRIVER_NOT_READY,
@@ -83,8 +83,8 @@ def _versions(seen: Seen) -> Iterator[tuple[str, str, str]]:
     for operator in (item for items in seen.operators.values() for item in items):
         if operator.number is not None:
             yield operator.package, operator.key, operator.version
-    if seen.cluster.openshift_version:
-        yield "OpenShift", "openshift", seen.cluster.openshift_version
+    if seen.openshift_version:
+        yield "OpenShift", "openshift", seen.openshift_version
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     for path in (("rdmaSharedDevicePlugin",), ("sriovDevicePlugin",), ("nvIpam",), ("secondaryNetwork", "ipoib")):
         version = str(dig(policy, "spec", *path, "version", default=""))
@@ -102,7 +102,7 @@ def _has(defect: DefectEntry, version: str) -> bool:
 def _ranges(seen: Seen) -> Iterator[Finding | Unknown]:
     """Compare operators with the platform, with each other, and with the components that they run."""
     gpu, network = seen.operator(GPU), seen.operator(NETWORK)
-    openshift = version_number(seen.cluster.openshift_version)
+    openshift = version_number(seen.openshift_version)
     entry = seen.catalog.gpu_operator(gpu.version) if gpu is not None and gpu.version else None
     if gpu is not None and entry is not None and openshift is not None:
         first, last = version_number(entry.openshift_from), version_number(entry.openshift_to)
@@ -111,7 +111,7 @@ def _ranges(seen: Seen) -> Iterator[Finding | Unknown]:
             yield _range(
                 gpu,
                 f"{gpu.package} {gpu.version} is made for OpenShift {entry.openshift_from} to {entry.openshift_to}, and this "
-                f"is {seen.cluster.openshift_version}",
+                f"is {seen.openshift_version}",
                 Severity.WARNING,
             )
     if (
@@ -184,7 +184,7 @@ DRIVER_NOT_AVAILABLE = RuleInfo(
     "the operator build without it and fail, an operating system without a published image ends in ImagePullBackOff.",
     source="openshift/node-feature-discovery e43aa39b, source/system/system.go:38-40; Mellanox/doca-driver-build 445df1e, "
     "release_manifests; Measured: Network Operator 26.4.1 and GPU Operator 26.7.0, 2026-11",
-    needs=(NODES, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY), one(_TOOLKIT_STREAM)),
+    needs=(NODES, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY), single(_TOOLKIT_STREAM)),
     covers=("B006", "B031"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.POD_NOT_STARTED),
     shows=(Condition.LABELS_MISSING,),
@@ -207,7 +207,7 @@ def judge_driver_available(seen: Seen) -> Iterator[Finding | Unknown]:
             continue
         missing = [label for label in _SYSTEM if not node.labels.get(f"{_PREFIX}{label}")]
         ostree = node.labels.get(f"{_PREFIX}{_OSTREE}", "")
-        builds = not _is_precompiled(seen) if wants_gpu and not wants_nic else True
+        builds = wants_nic or (seen.is_whole(kinds.CLUSTER_POLICY) and not _is_precompiled(seen))
         if missing:
             why = f"nodes lack {', '.join(missing)}, so the driver leaves them out without a word"
             groups[why, wants_nic].append(
@@ -232,7 +232,7 @@ def judge_driver_available(seen: Seen) -> Iterator[Finding | Unknown]:
 
 def _toolkit_tags(seen: Seen) -> frozenset[str] | None:
     """Tags of the driver toolkit; None where there is none: plain Kubernetes, or not seen."""
-    stream = seen.cluster.objects.get(_TOOLKIT_STREAM)
+    stream = seen.get(_TOOLKIT_STREAM.kind, _TOOLKIT_STREAM.name, _TOOLKIT_STREAM.namespace)
     if stream is None:
         return None
     spec = {str(item.get("name")) for item in dig(stream, "spec", "tags", default=())}

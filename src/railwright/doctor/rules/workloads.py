@@ -19,7 +19,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import NODES, objects
+from railwright.doctor.needs import INSIDE, NODES, objects
 from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place, networks_of
 from railwright.doctor.pods import CONFIG_REASONS, PULL_REASONS, age_s, limit_s, thing, troubled, workload_pods
 from railwright.doctor.seen import Seen
@@ -38,6 +38,7 @@ MISMATCH = RuleInfo(
     source="k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, README; Mellanox/network-operator-docs 0c0ecad, release "
     "notes (one partition a pod)",
     needs=(objects(kinds.POD, kinds.NETWORK_ATTACHMENT_DEFINITION),),
+    uses=(INSIDE,),
     covers=("B070", "B084", "B094", "B098"),
     leads_to=(Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING,),
@@ -78,21 +79,22 @@ def judge_mismatch(seen: Seen) -> Iterator[Finding | Unknown]:
 def _mismatches(seen: Seen, pod: PodFacts, table: Mapping[tuple[str, str], KubeObject]) -> Iterator[str]:
     named = networks_of(pod.networks, pod.namespace)
     for place in named:
-        if place not in table:
+        if place not in table and seen.is_whole(kinds.NETWORK_ATTACHMENT_DEFINITION, place[0]):
             elsewhere = sorted(namespace for namespace, name in table if name == place[1])
             hint = f"; there is one in {', '.join(elsewhere)}" if elsewhere else ""
             yield f"network {place[0]}/{place[1]} does not exist{hint}"
     items = [item for place in named if place in table and (item := attachment_of(seen, table[place])) is not None]
+    is_known = all(place in table for place in named)
     by_resource = Counter(item.resource for item in items if item.resource)
     for resource, count in by_resource.items():
         units = pod.requests.get(resource, 0)
-        if units != count:
+        if units != count and is_known:
             yield f"it names networks of {resource} {count} times and requests {units}"
     if pod.host_network:
         return
     handed = {item.resource for nad in table.values() if (item := attachment_of(seen, nad)) is not None}
     for resource, units in pod.requests.items():
-        if resource in handed - set(by_resource) and units:
+        if resource in handed - set(by_resource) and units and is_known:
             yield f"it requests {units} of {resource} and names no network that hands it out"
     if not named and any(map(is_shared_resource, pod.requests)) and _is_roce(seen, pod.node):
         yield "it has a shared RDMA device and no network: on RoCE such a pod has no GID, so nothing reaches it"
@@ -129,6 +131,7 @@ POD_WAITS = RuleInfo(
     source="Kubernetes documentation, Pod Lifecycle, Topology Manager; k8snetworkplumbingwg/multus-cni, docs (errors of the "
     "kubelet)",
     needs=(NODES, objects(kinds.POD)),
+    uses=(objects(kinds.EVENT),),
     covers=("B047", "B071", "B074", "B076", "B098", "B099", "B168"),
     shows=(Condition.WORKLOAD_WAITS, Condition.RESOURCE_MISSING, Condition.NETWORK_MISSING),
 )
@@ -139,7 +142,7 @@ _SANDBOX = frozenset({"FailedCreatePodSandBox", "FailedCreatePodContainer", "Fai
 def judge_waiting(seen: Seen) -> Iterator[Finding | Unknown]:
     """Group pods that wait for the same reason."""
     groups: dict[tuple[str, Severity], list[tuple[PodFacts, str, str]]] = defaultdict(list)
-    for pod in seen.cluster.pods:
+    for pod in seen.pods:
         if pod.requests and pod.reason in _TURNED_AWAY:
             groups[_turned_away(pod), Severity.ERROR].append((pod, pod.reason, pod.message))
     for pod in workload_pods(seen):
