@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
+from support.kills import Killed
 from support.others import now_is
 from support.scenarios import SIX, Yes, applied, intents_for, open_for
 
@@ -11,6 +12,7 @@ from railwright.core import kinds
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.ports.approval import Question
+from railwright.ports.progress import Waiting
 from railwright.readiness.kinds.machineconfig import pool_state
 from railwright.readiness.model import Companions, Readiness
 
@@ -53,6 +55,40 @@ async def test_clean_ends_when_the_pool_is_updated_without_us():
     pool = now_is(world, POOL)
     assert pool_state(pool, Companions()).readiness is Readiness.READY
     assert "99-railwright-worker" not in [item["name"] for item in pool["status"]["configuration"]["source"]]
+
+
+class KilledWhileItWaits:
+    """Everything is undone, and the last roll-out is on its way."""
+
+    def emit(self, event):
+        if isinstance(event, Waiting) and "MachineConfigPool" in event.waiting_for:
+            raise Killed
+
+
+async def test_a_clean_that_is_killed_while_nodes_come_back_waits_for_them_again():
+    world = await open_for("roce")
+    await applied(world, intents_for("sriov", "roce", more="  numaAligned: true\n"))
+    with pytest.raises(Killed):
+        await api.clean(world, approval=Yes(), progress=KilledWhileItWaits())
+    assert pool_state(now_is(world, POOL), Companions()).readiness is Readiness.PROGRESSING
+    done = await api.clean(world, approval=Yes())
+    assert [(item.ref, item.action) for item in done.objects if item.ref == POOL] == [(POOL, "wait")]
+    assert done.exit_code == 0
+    assert pool_state(now_is(world, POOL), Companions()).readiness is Readiness.READY
+    assert LEDGER in {item.ref for item in done.objects}
+
+
+async def test_an_apply_without_numa_alignment_waits_for_the_pool_that_goes_back():
+    world = await open_for("roce")
+    await applied(world, intents_for("sriov", "roce", more="  numaAligned: true\n"))
+    began_s = world.clock.monotonic_s()
+    record = await applied(world, intents_for("sriov", "roce"))
+    assert "no longer wanted: KubeletConfig railwright-worker: delete" in record.notes
+    assert "no longer wanted: MachineConfigPool worker: wait" in record.notes
+    assert world.clock.monotonic_s() - began_s > 600
+    sources = [item["name"] for item in now_is(world, POOL)["status"]["configuration"]["source"]]
+    assert "99-worker-generated-kubelet" not in sources
+    assert record.exit_code == 0
 
 
 async def test_the_first_question_shows_the_whole_of_it():

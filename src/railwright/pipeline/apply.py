@@ -12,7 +12,7 @@ from railwright.apply.stage import apply as apply_stage
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
 from railwright.changes.model import Action
-from railwright.core.errors import ClusterError, StageError, UsageError
+from railwright.core.errors import ClusterError, UsageError
 from railwright.core.ids import NodeName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Finding
@@ -26,19 +26,17 @@ from railwright.pipeline.needs import Extent, writing_needs
 from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
+from railwright.pipeline.removal import remove
 from railwright.pipeline.rights import check_rights
+from railwright.pipeline.roll_back import is_rolling_entry
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
-from railwright.pipeline.undo_order import LAST_VF_STEP, undo_steps
-from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.unwanted import removal_question, unwanted
-from railwright.pipeline.vfs_let_go import ports_of, takes_vfs, vfs_are_back
 from railwright.plan.model import VERIFIED, Plan, Refusal
 from railwright.plan.turns import Turn
 from railwright.ports.approval import Approval
 from railwright.ports.progress import Note, Progress, StageEnded, StageStarted
 from railwright.ports.world import World
 
-UNWANTED = StageName("no-longer-wanted")
 _QUICK_S = 5.0
 """Facts are still fresh after a stage that wrote nothing and took no longer than this."""
 
@@ -223,7 +221,8 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
         StageError: something does not go.
     """
     entries = unwanted(prepared.ledger, prepared)
-    if not entries:
+    rolling = any(is_rolling_entry(entry) for entry in prepared.ledger.entries.values()) and not job.dry_run
+    if not entries and not rolling:
         return False
     if job.dry_run:
         job.notes.append("no longer wanted, would be removed: " + ", ".join(str(entry.ref) for entry in entries))
@@ -233,21 +232,9 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
         raise not_confirmed(question.what, ())
     world = job.world
     means = Means(world.cluster, world.node, world.clock, job.progress, job.store, node_script())
-    pending = {entry.ref: entry for entry in entries}
-    undoing = Undoing(world, means, UNWANTED, prepared.plan.shares, dry_run=False, pending=pending)
     await _end_proof(job)
-    waits_for_vfs = takes_vfs(pending.values())
-    for step in undo_steps():
-        went = await undoing.step(step)
-        if went and step == LAST_VF_STEP and waits_for_vfs:
-            went = await vfs_are_back(undoing, ports_of(prepared.ledger))
-        if not went:
-            failed = next(item for item in undoing.objects if item.verdict is Verdict.FAIL)
-            raise StageError(
-                f"{failed.ref} is no longer wanted and does not go: {failed.reason}",
-                hint="run the same command again once it is gone",
-            )
-    job.notes += [f"no longer wanted: {item.ref}: {item.action}" for item in undoing.objects]
+    gone = await remove({entry.ref: entry for entry in entries}, prepared, world, means)
+    job.notes += [f"no longer wanted: {item.ref}: {item.action}" for item in gone]
     return True
 
 

@@ -23,7 +23,7 @@ from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import refused
 from railwright.pipeline.rights import check_rights
-from railwright.pipeline.roll_back import pools_rolling, rolled_back
+from railwright.pipeline.roll_back import is_rolling_entry, rolled_back, rolling_entry
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.vfs_let_go import OurPorts, ports_of, takes_vfs, vfs_are_back
@@ -147,6 +147,7 @@ def _entries_to_undo(ledger: Ledger, rest: Prepared | None) -> tuple[LedgerEntry
         for ref, entry in ledger.entries.items()
         if ref not in wanted
         and ref != NAMESPACE_REF
+        and not is_rolling_entry(entry)
         and not (kept_operators and ref.kind in {kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION})
     )
 
@@ -188,9 +189,10 @@ async def _carry_out(job: _Job) -> None:
         if step_name == LAST_NETWORK_STEP and job.rest is not None and not await _write_rest(job, job.rest):
             return
     undoing = job.undoing
-    rolling = pools_rolling(undoing.objects)
-    undoing.objects += await rolled_back(rolling, job.before, undoing.means, CLEAN, dry_run=job.dry_run)
-    await _remove_ledger(job)
+    rolled = await rolled_back(undoing.objects, job.before, undoing.means, CLEAN, dry_run=job.dry_run)
+    undoing.objects += rolled
+    if all(item.verdict is Verdict.PASS for item in rolled):
+        await _remove_ledger(job)
 
 
 async def _remove_ledger(job: _Job) -> None:
@@ -230,7 +232,10 @@ async def _write_rest(job: _Job, rest: Prepared) -> bool:
     for _, change in rest.changes.items:
         if change.ref not in known or change.action in {Action.UNCHANGED, Action.CREATE}:
             continue
+        rolling = rolling_entry(change.ref, CLEAN)
         try:
+            if rolling is not None and not job.dry_run:
+                await job.store.record_intention(rolling)
             written = await writer.write(change)
         except (WriteConflict, ObjectRefused) as error:
             job.undoing.objects.append(Undone(change.ref, "update", Verdict.FAIL, error.message))

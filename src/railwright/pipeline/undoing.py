@@ -13,6 +13,7 @@ from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Undone
+from railwright.pipeline.roll_back import rolling_entry
 from railwright.pipeline.still_used import users_of_pools, why_kept
 from railwright.pipeline.undo_order import nads_of, steps_of
 from railwright.plan.model import Share
@@ -97,6 +98,9 @@ class Undoing:
         """Do what has to be done before an object goes."""
         if obj is None or not entry.created:
             return
+        rolling = rolling_entry(entry.ref, self.stage)
+        if rolling is not None and not self.dry_run:
+            await self.means.ledger.record_intention(rolling)
         if entry.ref.kind == kinds.SUBSCRIPTION:
             # While OLM installs, the CSV is there already and only currentCSV names it.
             for csv in sorted({str(dig(obj, "status", key, default="")) for key in ("installedCSV", "currentCSV")}):

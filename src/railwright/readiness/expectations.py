@@ -110,7 +110,7 @@ def judge_pool_updated(expectation: PoolUpdated, companions: Companions) -> Judg
         for name in wanted:
             if name not in sources:
                 return progressing(f"MachineConfig {name} {words} pool {expectation.pool} yet")
-        for name in set(expectation.without) & set(sources):
+        for name in sorted(set(expectation.without) & set(sources)):
             return progressing(f"MachineConfig {name} is still in what pool {expectation.pool} has")
     return answer
 
