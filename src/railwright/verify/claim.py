@@ -7,7 +7,7 @@ from railwright.core.verdicts import Verdict
 from railwright.verify.directness import NAMES, Directness
 from railwright.verify.layout import Layout
 from railwright.verify.model import Cell, Coverage, MemoryKind, Says, Testimony, Way
-from railwright.verify.witnesses import checksums, counters, emulation
+from railwright.verify.witnesses import checksums, counters, emulation, rights
 
 
 def claim(
@@ -57,7 +57,7 @@ def _host(cells: Iterable[Cell], witnesses: tuple[Testimony, ...], *, gpu: bool)
     checked = {cell.way for cell in host if cell.bytes_checked is Verdict.PASS}
     said = {
         name: {item.way for item in witnesses if _agrees_for_host(item, name)} & ways
-        for name in (checksums.NAME, counters.NAME, emulation.CONTROLS["rdma"])
+        for name in (checksums.NAME, counters.NAME, emulation.CONTROLS["rdma"], rights.NAME)
     }
     text = f"RDMA moved bytes between host memories on {len(ways)} ways"
     details = []
@@ -65,8 +65,8 @@ def _host(cells: Iterable[Cell], witnesses: tuple[Testimony, ...], *, gpu: bool)
         details.append(f"checked at both ends on {len(checked)}")
     if said[counters.NAME]:
         details.append(f"with the ports' counters risen by the payload on {len(said[counters.NAME])}")
-    if said[emulation.CONTROLS["rdma"]]:
-        details.append(f"and the same READ refused when RDMA was withheld on {len(said[emulation.CONTROLS['rdma']])}")
+    if refused := said[emulation.CONTROLS["rdma"]] | said[rights.NAME]:
+        details.append(f"and the same READ refused when RDMA was withheld on {len(refused)}")
     end = "" if gpu else "; nothing is claimed of GPU memory"
     return text + (": " + ", ".join(details) if details else "") + end + "."
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from railwright.core.verdicts import Verdict
 from railwright.verify.model import Says, Testimony
-from railwright.verify.witnesses import checksums, counters, emulation, nccl, perftest
+from railwright.verify.witnesses import capability, checksums, counters, emulation, nccl, perftest, rights
 
 _NEEDED = {
     checksums.NAME: "checked bytes",
@@ -26,8 +26,9 @@ NAMES = {
     **_NEEDED,
     **_ONE_OF,
     emulation.CONTROLS["rdma"]: "the control with RDMA withheld",
+    rights.NAME: "the READ without remote rights",
     nccl.CONTROL: "NCCL with GPUDirect withheld",
-    "capability": "drivers and PCI paths",
+    capability.NAME: "drivers and PCI paths",
 }
 
 

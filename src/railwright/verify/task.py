@@ -119,6 +119,11 @@ class Outcome:
         """Both."""
         return self.source, self.target
 
+    @property
+    def driver(self) -> Reply:
+        """The reply of the half that moves the bytes: of the two, the one that connects."""
+        return self.source if self.source.role == "connect" else self.target
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -93,6 +93,15 @@ def test_the_verdict_and_the_claim_come_first(broken) -> None:
     assert text.index("what fails, and where") < text.index("Gb/s on average") < text.index("coverage")
 
 
+def test_the_read_that_was_refused_stands_in_text_data_and_page(healthy) -> None:
+    document = verify_document(healthy)
+    assert re.search(r"^ *3 +remote-rights-withheld +host +agrees 4$", document.text, re.MULTILINE)
+    heard = [item for item in document.payload["witnesses"] if item["witness"] == "remote-rights-withheld"]
+    assert {item["says"] for item in heard} == {"agrees"}
+    assert "remote access error" in heard[0]["lines"][0]
+    assert "the READ without remote rights" in to_html(healthy)
+
+
 @pytest.mark.parametrize("trouble", ["", "rail-drops", "gpu-staged", "hung-peer"])
 async def test_the_payload_keeps_its_published_shape(trouble) -> None:
     record = await verified(2, *([trouble] if trouble else []), options=Options(quick=True))

@@ -67,6 +67,24 @@ async def test_bytes_that_arrive_by_way_of_host_memory_are_right_and_not_direct(
     assert "directly" not in record.summary.claim
 
 
+async def test_each_read_is_run_once_more_without_remote_rights_and_must_be_refused() -> None:
+    record = await verified(2, options=Options(families=("engine",)))
+    said = [item for item in record.witnesses if item.witness == "remote-rights-withheld"]
+    assert {item.memory for item in said} == {"host", "gpu"}
+    assert {item.way for item in said if item.memory == "host"} == {cell.way for cell in record.cells}
+    assert {item.says for item in said} == {Says.AGREES}
+    assert all(name in record.raw for item in said for name in item.evidence)
+    assert "the same READ refused when RDMA was withheld on 4" in record.summary.claim
+
+
+async def test_a_nic_that_lets_everybody_read_fails_every_read_of_it() -> None:
+    record = await verified(2, "rights-unchecked", options=Options(families=("engine",)))
+    failed = failing(record)
+    assert {(cell.source, cell.direction) for cell in failed if cell.memory == "host"} == {("worker-1", "read")}
+    assert "passed without remote rights" in failed[0].reason
+    assert record.summary.direct is Verdict.FAIL
+
+
 async def test_what_lies_in_gpu_memory_alone_leaves_host_memory_passing() -> None:
     record = await verified(2, "gpu-staged")
     assert {cell.verdict for cell in record.cells if cell.memory == "host"} == {Verdict.PASS}

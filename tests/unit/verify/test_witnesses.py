@@ -30,7 +30,7 @@ from railwright.verify.model import Direction, MemoryKind, Says, Seat, Step, Way
 from railwright.verify.model import Testimony as Said
 from railwright.verify.problems import problem_of
 from railwright.verify.task import Effort, End, Exchange, Outcome, Task
-from railwright.verify.witnesses import checksums, counters, emulation, nccl, perftest
+from railwright.verify.witnesses import checksums, counters, emulation, nccl, perftest, rights
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "facts"
 WAY = Way(NodeName("a"), RailName("rail0"), NodeName("b"), RailName("rail0"))
@@ -248,6 +248,30 @@ def test_controls_of_a_transfer_that_failed_are_not_heard() -> None:
     reading = nixl_family.read(family_task(), (failed, control))
     assert reading.ran is Verdict.FAIL
     assert {item.number for item in reading.testimonies} == {2}
+
+
+# --- our engine's READ without remote rights -------------------------------------------------------------------------
+
+REFUSAL = Problem("refused", "read of 4096 bytes failed: remote access error", "remote access error")
+
+
+@pytest.mark.parametrize(
+    ("problem", "samples", "says"),
+    [
+        (REFUSAL, (), Says.AGREES),
+        (None, (Sample("read", 4096, 1, 9, 0.2, 1.0),), Says.CONTRADICTS),
+        (REFUSAL, (Sample("read", 4096, 1, 9, 0.2, 1.0),), Says.CONTRADICTS),
+        (Problem("transfer-failed", "retry counter exceeded"), (), Says.UNCLEAR),
+        (Problem("timed-out", "nothing completed"), (), Says.UNCLEAR),
+        (Problem("tool-missing", "no Python"), (), Says.ABSENT),
+        (None, (), Says.UNCLEAR),
+    ],
+    ids=["refused", "passed", "passed-and-refused", "other-failure", "hung", "not-here", "nothing"],
+)
+def test_a_read_without_remote_rights_must_be_refused(problem, samples, says) -> None:
+    driver = Reply("engine", problem, "connect", samples=samples)
+    said = rights.testify_control(outcome(Reply("engine", role="listen"), driver), WAY, MemoryKind.HOST)
+    assert (said.says, said.number) == (says, 3)
 
 
 # --- what a half lacks, and what it does not know --------------------------------------------------------------------

@@ -29,6 +29,7 @@ _SMALL_BYTES = 65536
 _LATENCY_US = 2.4
 _WORD_BYTES = 4
 _LINK_LOCAL_INDEX, _OWN_INDEX = 1, 3
+_NO_RIGHT = ("refused", "read of 4096 bytes failed: remote access error (completion status 10, vendor 0x88)")
 _UNREGISTERED = (
     "gpu-registration-refused",
     "GPU memory could not be registered: dma-buf EOPNOTSUPP, and nvidia_peermem is not loaded",
@@ -60,6 +61,9 @@ def replies(wiring: Wiring, listening: tuple[str, Request], connecting: tuple[st
     elif truth.staged_at and isinstance(connect, EngineRequest):
         truth = replace(truth, problem=_UNREGISTERED, at=truth.staged_at)
     if truth.problem[0]:
+        return _problem(truth, reads, listener, listen, connector, connect)
+    if isinstance(connect, EngineRequest) and connect.withhold and truth.checks_rights:
+        truth = replace(truth, problem=_NO_RIGHT, at="target" if reads else "source")
         return _problem(truth, reads, listener, listen, connector, connect)
     # A UCX from before emulation could be forbidden stages the bytes, whatever is withheld.
     if isinstance(connect, NixlRequest) and connect.withhold and not truth.staged_at:

@@ -27,6 +27,7 @@ TROUBLES = {
     "corrupt-memory": "one rail of one node flips bits in what arrives",
     "packet-loss": "one rail of one node loses packets",
     "gpu-staged": "GPU memory of one node can't be registered with the NIC: UCX and NCCL stage it through host memory",
+    "rights-unchecked": "the NICs of one node let everybody read its memory",
     "pod-memlock": "pods of one node may lock 64 KiB of memory",
     "hung-peer": "halves of probes on one node never come back",
 }
@@ -57,6 +58,7 @@ class Truth:
 
     Attributes:
         problem: code and message where nothing passes; at: which end says it, "source", "target" or "" for the driver.
+        checks_rights: whether the end that is read refuses whom it gave no right to.
         staged_at: the end whose GPU memory the NIC can't reach, "source" or "target": bytes that a library moves pass
             through host memory there, and what wants the NIC to reach it fails. "" where it can, or none is meant.
     """
@@ -64,6 +66,7 @@ class Truth:
     rate_gbps: float = 0.0
     problem: tuple[str, str] = ("", "")
     at: str = ""
+    checks_rights: bool = True
     staged_at: str = ""
     corrupt: bool = False
     lost_share: float = 0.0
@@ -103,7 +106,8 @@ class Wiring:
         if "one-way-slow" in self.troubles and self._is_sick(source):
             rate *= _SLOW_DIRECTION_SHARE
         corrupt = "corrupt-memory" in self.troubles and self._is_sick(target)
-        return Truth(rate, staged_at=staged_at, corrupt=corrupt, lost_share=lost)
+        checks_rights = "rights-unchecked" not in self.troubles or source.node != self.sick
+        return Truth(rate, checks_rights=checks_rights, staged_at=staged_at, corrupt=corrupt, lost_share=lost)
 
     def _staged_at(self, source: SimPort, target: SimPort) -> str:
         if "gpu-staged" not in self.troubles:

@@ -5,39 +5,48 @@ Its numbers are its own measurements. On hardware perftest's number is the figur
 the bytes, the counters, and where no perftest is at hand.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import EngineRequest, Sample
-from railwright.verify.model import Direction, SizePoint
+from railwright.verify.model import Direction, Says, SizePoint
 from railwright.verify.problems import blame_of, problem_of
 from railwright.verify.task import START_S, Exchange, Outcome, Reading, Task, rail_end
-from railwright.verify.witnesses import checksums, counters
+from railwright.verify.witnesses import checksums, counters, rights
 
 _CHECK_S = 10.0
 """Filling, sending once and checking what is not timed, for each size."""
 _LATENCY_BYTES = (8, 4096)
 _CM_BYTES = (65536,)
+_CONTROL, _CONTROL_BYTES, _CONTROL_S = "remote-rights", (4096,), 0.2
 
 
 def bandwidth(task: Task) -> tuple[Exchange, ...]:
-    """Ask for bandwidth at the effort's sizes."""
-    return _exchange(task, task.effort.sizes_bytes)
+    """Ask for bandwidth at the effort's sizes, and for the READ that must be refused."""
+    run = _exchange(task, task.effort.sizes_bytes)
+    return (run, _without_rights(task)) if task.step.direction is Direction.READ else (run,)
 
 
 def sweep(task: Task) -> tuple[Exchange, ...]:
     """Ask for bandwidth from small to large messages."""
-    return _exchange(task, task.effort.sweep_bytes)
+    return (_exchange(task, task.effort.sweep_bytes),)
 
 
 def latency(task: Task) -> tuple[Exchange, ...]:
     """Ask for the latency of small messages, one in flight."""
-    return _exchange(task, _LATENCY_BYTES, measure="latency")
+    return (_exchange(task, _LATENCY_BYTES, measure="latency"),)
 
 
 def over_rdma_cm(task: Task) -> tuple[Exchange, ...]:
     """Ask for the same through the RDMA connection manager, which takes the rail's IP address."""
-    return _exchange(task, _CM_BYTES, connection="rdma_cm")
+    return (_exchange(task, _CM_BYTES, connection="rdma_cm"),)
+
+
+def _without_rights(task: Task) -> Exchange:
+    """Ask for one short READ of memory that nobody may read from afar."""
+    short = replace(task, effort=replace(task.effort, qps=1, duration_s=_CONTROL_S))
+    return _exchange(short, _CONTROL_BYTES, withhold="remote-access")
 
 
 def _exchange(
@@ -46,8 +55,9 @@ def _exchange(
     *,
     measure: Literal["bandwidth", "latency"] = "bandwidth",
     connection: Literal["tcp", "rdma_cm"] = "tcp",
-) -> tuple[Exchange, ...]:
-    meetings = task.meetings()
+    withhold: Literal["", "remote-access"] = "",
+) -> Exchange:
+    meetings = task.meetings(1 if withhold else 0)
     requests = [
         EngineRequest(
             meeting=meeting,
@@ -63,15 +73,16 @@ def _exchange(
             wire=task.wire,
             connection=connection,
             rdma_address=task.ends_driving[0].held.address if connection == "rdma_cm" else "",
+            withhold=withhold,
         )
         for meeting, end in zip(meetings, task.ends_driving, strict=True)
     ]
     limit_s = START_S + task.patience_s + len(sizes) * (task.effort.duration_s + _CHECK_S)
-    return (Exchange("run", requests[0], requests[1], limit_s),)
+    return Exchange(_CONTROL if withhold else "run", requests[0], requests[1], limit_s)
 
 
 def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
-    """Read the engine's samples, checksums and counters."""
+    """Read the engine's samples, checksums and counters, and whether the READ without rights was refused."""
     outcome = outcomes[0]
     ran, reason = problem_of(outcome.replies, task.way)
     samples = [sample for reply in outcome.replies for sample in reply.samples]
@@ -97,8 +108,11 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
         testimonies.append(checksums.testify(outcome.replies, task.way, task.step.memory, outcome.evidence))
         if not is_latency:
             testimonies.append(counters.testify(outcome, task.way, task.step.memory))
+    controls = [rights.testify_control(item, task.way, task.step.memory) for item in outcomes[1:]]
+    refuted = next((item for item in controls if item.says is Says.CONTRADICTS), None)
     return Reading(
-        Verdict.PASS,
+        Verdict.FAIL if refuted else Verdict.PASS,
+        refuted.text if refuted else "",
         average_gbps=None if is_latency else largest.average_gbps,
         at_bytes=largest.size_bytes,
         qps=samples[0].qps,
@@ -106,7 +120,7 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
         latency_us=samples[0].latency_us,
         bytes_checked=bytes_checked,
         bytes_reason=bytes_reason,
-        testimonies=tuple(testimonies),
+        testimonies=(*testimonies, *controls),
         wire=wire_of(outcome),
         loss=counters.loss(outcome),
     )

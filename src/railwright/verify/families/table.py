@@ -31,7 +31,12 @@ def _without_seats(
 _engine = _without_seats(engine.read)
 
 FAMILIES = (
-    Family("engine", "our verbs engine: WRITE and READ, every byte checked", engine.bandwidth, _engine),
+    Family(
+        "engine",
+        "our verbs engine: WRITE and READ, every byte checked, and a READ that must be refused",
+        engine.bandwidth,
+        _engine,
+    ),
     Family(
         "nixl",
         "NIXL over UCX with emulation forbidden, and its controls",

@@ -7,7 +7,6 @@ withheld, the same transfer must be refused. A control that passes makes the pro
 """
 
 from railwright.core.ids import RdmaDevice
-from railwright.dataplane.model import Reply
 from railwright.facts.measured import NixlOutput, UcxProtocol
 from railwright.facts.sources.nixl import parse_nixl
 from railwright.facts.sources.ucx import parse_ucx_usage
@@ -29,7 +28,7 @@ def testify(outcome: Outcome, way: Way, memory: MemoryKind, device: RdmaDevice) 
     def say(says: Says, text: str, lines: tuple[str, ...] = ()) -> Testimony:
         return Testimony(NAME, NUMBER, way, memory, says, text, lines, outcome.evidence)
 
-    driver = _driver(outcome)
+    driver = outcome.driver
     said = parse_nixl(driver.raw + "\n" + driver.raw_errors)
     if said.refusals:
         return say(Says.CONTRADICTS, "UCX has no zero-copy way for this transfer, and refused it", said.refusals)
@@ -70,7 +69,7 @@ def testify_control(withheld: str, outcome: Outcome, way: Way, memory: MemoryKin
     def say(says: Says, text: str, lines: tuple[str, ...] = ()) -> Testimony:
         return Testimony(name, CONTROL_NUMBER, way, memory, says, text, lines, outcome.evidence)
 
-    driver = _driver(outcome)
+    driver = outcome.driver
     said: NixlOutput = parse_nixl(driver.raw + "\n" + driver.raw_errors)
     problem = driver.problem
     if said.refusals and not driver.samples and not said.transfers:
@@ -85,8 +84,3 @@ def testify_control(withheld: str, outcome: Outcome, way: Way, memory: MemoryKin
 
 
 _SPOKEN = {"gpu-direct": "GPUDirect", "rdma": "RDMA"}
-
-
-def _driver(outcome: Outcome) -> Reply:
-    """Give the reply of the half that moved the bytes: of the two, the one that connected."""
-    return outcome.source if outcome.source.role == "connect" else outcome.target
