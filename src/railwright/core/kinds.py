@@ -42,6 +42,7 @@ PACKAGE_MANIFEST = Kind("packages.operators.coreos.com/v1", "PackageManifest")
 
 NODE_FEATURE_DISCOVERY = Kind("nfd.openshift.io/v1", "NodeFeatureDiscovery")
 NODE_FEATURE_RULE = Kind("nfd.openshift.io/v1alpha1", "NodeFeatureRule")
+NODE_FEATURE_RULE_UPSTREAM = Kind("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule")
 
 NIC_NODE_POLICY = Kind("mellanox.com/v1alpha1", "NicNodePolicy")
 NIC_DEVICE = Kind("configuration.net.nvidia.com/v1alpha1", "NicDevice")

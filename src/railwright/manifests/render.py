@@ -17,6 +17,7 @@ from railwright.manifests.model import Manifest, Manifests
 from railwright.plan.model import (
     AccessShare,
     CidrPoolShare,
+    FeatureRuleShare,
     GpuPolicyShare,
     HostNetworkShare,
     IpPoolShare,
@@ -36,6 +37,7 @@ from railwright.plan.model import (
 RENDERERS: Mapping[type, Callable[[Any], tuple[Manifest, ...]]] = {
     OperatorShare: olm.operator,
     NfdShare: nfd.feature_discovery,
+    FeatureRuleShare: nfd.feature_rule,
     NicPolicyShare: nic.nic_policy,
     SriovConfigShare: sriov.operator_config,
     SriovPoolShare: sriov.pool_config,
@@ -64,6 +66,8 @@ ORDER: tuple[Kind, ...] = (
     kinds.KUBELET_CONFIG,
     kinds.NODE_NETWORK_CONFIGURATION_POLICY,
     kinds.NODE_FEATURE_DISCOVERY,
+    kinds.NODE_FEATURE_RULE,
+    kinds.NODE_FEATURE_RULE_UPSTREAM,
     kinds.NIC_CLUSTER_POLICY,
     kinds.SRIOV_OPERATOR_CONFIG,
     kinds.SRIOV_NETWORK_POOL_CONFIG,

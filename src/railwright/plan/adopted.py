@@ -18,14 +18,19 @@ def kept_sections(live: KubeObject | None) -> tuple[str, ...]:
     return tuple(name for name in _SECTIONS if dig(live, "spec", *name.split(".")) is not None)
 
 
-def tolerations_beside(live: KubeObject | None, ours: tuple[Mapping[str, str], ...]) -> tuple[Mapping[str, str], ...]:
+def tolerations_beside(
+    live: KubeObject | None, ours: tuple[Mapping[str, str], ...], *path: str
+) -> tuple[Mapping[str, str], ...]:
     """
     Put our tolerations beside those of a policy: the list is one field, so it is written whole or not at all.
+
+    Args:
+        path: of the list below the policy's spec.
 
     Returns:
         Empty when every one of ours is there already.
     """
-    theirs: list[Any] = dig(live, "spec", "tolerations", default=[])
+    theirs: list[Any] = dig(live, "spec", *path, default=[])
     missing = [item for item in ours if item not in theirs]
     return (*theirs, *missing) if missing else ()
 

@@ -15,6 +15,9 @@ _SHARED: tuple[tuple[str, str, Callable[[Settings], object]], ...] = (
     ("spec.driver.gpuVersion", "the ClusterPolicy", lambda item: item.intent.driver.gpu_version),
     ("spec.driver.memory", "the ClusterPolicy", lambda item: item.memory.value),
     ("spec.upgrade.auto", "both policies", lambda item: item.auto_upgrade),
+    ("spec.upgrade.maxParallel", "both policies", lambda item: item.max_parallel),
+    ("spec.upgrade.drainTimeoutSeconds", "both policies", lambda item: item.drain_timeout_s),
+    ("spec.imageRegistry", "both policies", lambda item: item.intent.image_registry),
     ("spec.proxy", "both policies", lambda item: item.intent.proxy.environment()),
     ("spec.operators.approval", "the Subscriptions", lambda item: item.approval),
 )
@@ -35,6 +38,35 @@ def check_settings(all_settings: tuple[Settings, ...], notes: Notes) -> None:
                         hint=f"give both the same {key}",
                     )
             _check_isolation(first, second, notes)
+            _check_asked(first, second, notes)
+
+
+def _check_asked(first: Settings, second: Settings, notes: Notes) -> None:
+    """Refuse wishes that are put together from all fabrics, where two say the opposite in so many words."""
+    one, other = first.intent, second.intent
+    rows: list[tuple[str, str, object, object]] = [
+        ("spec.driver.gdrcopy", "the ClusterPolicy", one.driver.gdrcopy, other.driver.gdrcopy),
+        ("spec.driver.gds", "the ClusterPolicy", one.driver.gds, other.driver.gds),
+        ("spec.numaAligned", "the kubelets", one.numa_aligned, other.numa_aligned),
+    ]
+    for name, here, there in (
+        ("channels", one.operators.channels, other.operators.channels),
+        ("catalogs", one.operators.catalogs, other.operators.catalogs),
+    ):
+        rows += [
+            (f"spec.operators.{name}.{package}", "the Subscriptions", here[package], there[package])
+            for package in sorted(here.keys() & there.keys())
+        ]
+    for key, what, mine, theirs in rows:
+        if mine is not None and theirs is not None and mine != theirs:
+            notes.refuse(
+                "fabrics-contradict",
+                f"{first.name} and {second.name} share {what} and differ in {key}",
+                where=f"{_place(one, key)} and {_place(other, key)}",
+                expected="one value",
+                seen=f"{mine} and {theirs}",
+                hint=f"give both the same {key}, or leave it out of one",
+            )
 
 
 def _check_isolation(first: Settings, second: Settings, notes: Notes) -> None:

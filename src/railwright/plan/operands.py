@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog, NetworkOperatorEntry
 from railwright.core.ids import FabricName
-from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NODE_FEATURE_DISCOVERY, SRIOV_OPERATOR_CONFIG
+from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SRIOV_OPERATOR_CONFIG
 from railwright.core.objects import KubeObject, dig
-from railwright.facts.model import ClusterFacts, Platform
+from railwright.facts.model import ClusterFacts
 from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
 from railwright.plan.adopted import (
     kept_sections,
@@ -16,14 +16,13 @@ from railwright.plan.adopted import (
     tolerations_beside,
     warn_of_old_pods,
 )
-from railwright.plan.defaults import number, words
+from railwright.plan.defaults import number
 from railwright.plan.model import (
     ADMITTED,
     NIC_DRIVER_READY,
     DevicePool,
     DriverShare,
     GpuPolicyShare,
-    NfdShare,
     NicPolicyShare,
     OperatorShare,
     SriovConfigShare,
@@ -47,39 +46,6 @@ def namespace_of(package: str, operators: tuple[OperatorShare, ...], catalog: Ca
             return share.namespace
     entry = catalog.operator_of_package(package)
     return entry.namespace if entry else ""
-
-
-def nfd_share(
-    cluster: ClusterFacts, namespace: str, intents: tuple[Intent, ...], catalog: Catalog, notes: Notes
-) -> NfdShare | None:
-    """Plan the one NodeFeatureDiscovery; two of them fight over labels."""
-    if cluster.platform is not Platform.OPENSHIFT:
-        return None
-    found = cluster.of_kind(NODE_FEATURE_DISCOVERY)
-    if len(found) > 1:
-        names = ", ".join(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
-        notes.refuse(
-            "second-nfd",
-            f"there are {len(found)} NodeFeatureDiscovery instances ({names}); they overwrite each other's labels",
-            hint="delete all but one",
-        )
-        return None
-    whitelist, classes = catalog.default("nfd_class_whitelist"), words(catalog, "nfd_class_whitelist")
-    source = f"{whitelist.source} ({whitelist.date})"
-    notes.decide("nfd deviceClassWhitelist", ", ".join(classes), "catalog", whitelist.reason, source)
-    if found:
-        notes.decide(
-            "nfd", found[0]["metadata"]["name"], "cluster", "the instance that is there is used; its other entries stay"
-        )
-    return NfdShare(
-        name=str(found[0]["metadata"]["name"]) if found else "nfd-instance",
-        namespace=str(found[0]["metadata"]["namespace"]) if found else namespace,
-        class_whitelist=classes,
-        label_fields=words(catalog, "nfd_label_fields"),
-        operand_image="",
-        adopted=bool(found),
-        tolerations=_tolerations(intents),
-    )
 
 
 @dataclass(frozen=True)
@@ -135,7 +101,7 @@ def nic_share(
         node_labels=()
         if live is not None
         else tuple((fabric_label(FabricName(item.name)), ADMITTED) for item in all_settings),
-        tolerations=tolerations_beside(live, _tolerations(intents)),
+        tolerations=tolerations_beside(live, tolerations_of(intents), "tolerations"),
         adopted=live is not None,
         pull_secrets=_pull_secrets(intents),
         kept=kept_sections(live),
@@ -231,6 +197,7 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
     if live is not None and (module_type or rdma):
         warn_of_old_pods(live, notes)
     peermem = first.memory is GpuMemory.PEERMEM
+    intents = tuple(item.intent for item in all_settings)
     return GpuPolicyShare(
         name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
         kernel_module_type=module_type,
@@ -242,9 +209,9 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         auto_upgrade=first.auto_upgrade,
         max_parallel=first.max_parallel,
         drain_timeout_s=first.drain_timeout_s,
-        tolerations=_tolerations(tuple(item.intent for item in all_settings)),
+        tolerations=tolerations_beside(live, tolerations_of(intents), "daemonsets", "tolerations"),
         registry=next((item.intent.image_registry for item in all_settings if item.intent.image_registry), ""),
-        pull_secrets=_pull_secrets(tuple(item.intent for item in all_settings)),
+        pull_secrets=_pull_secrets(intents),
         adopted=live is not None,
         rdma_taken=rdma,
         environment=first.intent.proxy.environment(),
@@ -291,7 +258,8 @@ def sriov_config_share(
     )
 
 
-def _tolerations(intents: tuple[Intent, ...]) -> tuple[Mapping[str, str], ...]:
+def tolerations_of(intents: tuple[Intent, ...]) -> tuple[Mapping[str, str], ...]:
+    """Put the tolerations of all fabrics together, each once."""
     found: list[Mapping[str, str]] = []
     for intent in intents:
         found.extend(item for item in intent.tolerations if item not in found)

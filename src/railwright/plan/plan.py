@@ -1,7 +1,7 @@
 """`plan(intents, snapshot, catalog) -> Plan`: the one public function."""
 
 from railwright.catalog.model import Catalog, NetworkOperatorEntry
-from railwright.core.ids import FabricName
+from railwright.core.ids import FabricName, NodeName
 from railwright.core.objects import KubeObject
 from railwright.facts.model import Snapshot
 from railwright.intent.model import Intent
@@ -10,6 +10,7 @@ from railwright.plan.draft import FabricNodes
 from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
 from railwright.plan.fabrics import Drafts, draft_fabrics
+from railwright.plan.labelling import labelling_shares
 from railwright.plan.machine import largest_roll_out, machine_shares
 from railwright.plan.model import Basis, FabricPlan, GpuPolicyShare, Plan, Share
 from railwright.plan.notes import Notes
@@ -20,6 +21,7 @@ from railwright.plan.settings import settings_of
 from railwright.plan.stages import stages
 from railwright.plan.traps import check_traps
 from railwright.plan.versions import check_driver_image, network_operator, operator_shares, os_tag
+from railwright.plan.wishes import check_wishes
 
 
 def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> Plan:
@@ -51,11 +53,13 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     gpu = operands.gpu_share(all_settings, cluster, notes) if all_settings else None
     if all_settings:
         needs = nic_needs(fabrics, all_settings, notes)
-        shares += _policies(needs, gpu, snapshot, entry, namespaces, catalog, notes)
+        in_fabrics = frozenset(node for fabric in fabrics for node in fabric.hardware)
+        shares += _policies(needs, gpu, snapshot, in_fabrics, entry, namespaces, catalog, notes)
         shares += admission.label_shares(snapshot, fabrics, gpu, notes)
     for fabric in fabrics:
         shares += fabric_shares(fabric, cluster, namespaces, catalog, notes)
     shares += access_shares(fabrics, cluster)
+    check_wishes(all_settings, cluster, tuple(shares), notes)
     batches = admission.batches(fabrics)
     expected = Expected(
         platform=cluster.platform,
@@ -88,6 +92,7 @@ def _policies(
     needs: NicNeeds,
     gpu: GpuPolicyShare | None,
     snapshot: Snapshot,
+    in_fabrics: frozenset[NodeName],
     entry: NetworkOperatorEntry | None,
     namespaces: dict[str, str],
     catalog: Catalog,
@@ -99,8 +104,9 @@ def _policies(
     nic, policy = operands.nic_share(needs, cluster, entry, catalog, notes), operands.nic_policy(cluster)
     if policy is not None and nic is not None and nic.driver is not None:
         reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
-    found = (
-        operands.nfd_share(cluster, namespaces["nfd"], intents, catalog, notes),
+    admitted = tuple(node for node in snapshot.nodes if node.name in in_fabrics)
+    found: tuple[Share | None, ...] = (
+        *labelling_shares(cluster, namespaces["nfd"], intents, admitted, catalog, notes),
         nic,
         operands.sriov_config_share(all_settings, cluster, namespaces[SRIOV_OPERATOR], notes),
         gpu,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from railwright.core.ids import FabricName, NodeName, PciAddress, RailName, StageName
+from railwright.core.objects import Kind
 from railwright.plan.stage_names import (
     GPU_DRIVER_READY,
     HARDWARE_LABELLED,
@@ -52,6 +53,30 @@ class NfdShare:
     """Empty: the operator's own default."""
     adopted: bool
     tolerations: tuple[Mapping[str, str], ...] = ()
+    stage: StageName = HARDWARE_LABELLED
+
+
+@dataclass(frozen=True)
+class FeatureLabel:
+    """
+    A node label, without its prefix, and what a PCI device of the node must be for it.
+
+    Attributes:
+        device: operator and values by attribute: {"vendor": ("In", ("15b3",))}.
+    """
+
+    name: str
+    device: Mapping[str, tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class FeatureRuleShare:
+    """A NodeFeatureRule of ours, where NFD's own labels are not enough; `namespace` is empty for a cluster-scoped kind."""
+
+    name: str
+    namespace: str
+    kind: Kind
+    labels: tuple[FeatureLabel, ...]
     stage: StageName = HARDWARE_LABELLED
 
 
@@ -333,6 +358,7 @@ class NodeLabelShare:
 Share = (
     OperatorShare
     | NfdShare
+    | FeatureRuleShare
     | NicPolicyShare
     | SriovConfigShare
     | SriovPoolShare

@@ -32,6 +32,7 @@ JUDGES: Mapping[Kind, Judge] = {
     kinds.INSTALL_PLAN: olm.judge_install_plan,
     kinds.NODE_FEATURE_DISCOVERY: nfd.judge_node_feature_discovery,
     kinds.NODE_FEATURE_RULE: core.judge_existence,
+    kinds.NODE_FEATURE_RULE_UPSTREAM: core.judge_existence,
     kinds.NIC_CLUSTER_POLICY: nic.judge_nic_cluster_policy,
     kinds.MACVLAN_NETWORK: networks.judge_network,
     kinds.IPOIB_NETWORK: networks.judge_network,

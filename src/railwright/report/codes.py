@@ -27,9 +27,11 @@ REFUSALS = {
     "no-virtual-functions": "The port offers no virtual functions: SR-IOV is off in BIOS or firmware.",
     "node-does-not-exist": "spec.nodes names a node that the cluster does not have.",
     "node-in-two-groups": "The labels of two groups fit one node.",
+    "node-labels-lacking": "Nodes lack the labels that the operators select by, and no NFD is there that could write them.",
     "node-not-read": "The inside of the node could not be read; what was not looked at is not touched.",
     "node-not-ready": "The node is not Ready, so nothing that is put there could be judged.",
     "node-without-hardware": "A node that was asked for has no GPU or no ConnectX port.",
+    "numa-alignment-needs-openshift": "On plain Kubernetes nobody rolls out a KubeletConfig.",
     "operator-group-has-other-targets": "The namespace's OperatorGroup is for other namespaces than the operator supports.",
     "operator-group-missing": "A Subscription in a namespace without OperatorGroup: OLM installs nothing there, and says nothing.",
     "operator-groups-collide": "Two OperatorGroups in one namespace: OLM installs nothing there, and says nothing.",
@@ -98,6 +100,7 @@ WARNINGS = {
     "subnet-of-others": "A subnet that was asked for overlaps one that others give pods addresses of.",
     "unlike-nodes": "Nodes are wired unlike the others; they form a group of their own.",
     "whereabouts-leaks-addresses": "No whereabouts reconciler runs, so addresses of pods that died stay taken.",
+    "wish-not-carried-out": "Something adopted stays its owner's, so a wish of the file about it is not carried out.",
 }
 
 CODES = REFUSALS | WARNINGS

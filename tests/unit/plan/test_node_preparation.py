@@ -100,9 +100,7 @@ def test_a_second_kubelet_config_of_a_pool_is_refused():
 
 def test_a_kubelet_config_is_not_put_on_a_pool_that_rolls_out_already():
     cluster = a_cluster((a_node(0, hardware()),))
-    busy = PoolFacts(
-        "worker", {}, {}, ("worker-0",), paused=False, updated=False, updating=True, degraded=False, message=""
-    )
+    busy = PoolFacts("worker", ("worker-0",), paused=False, updated=False, updating=True, degraded=False, message="")
     cluster = replace(cluster, cluster=replace(cluster.cluster, pools=(busy,)))
     assert plan((an_intent(numa_aligned=True),), cluster, CATALOG).refusals[0].code == "pool-not-ready"
 

@@ -55,6 +55,7 @@ def _taken(share: GpuPolicyShare) -> dict[str, Any]:
     driver = {"kernelModuleType": share.kernel_module_type, "rdma": plain(share.rdma_taken)}
     return without_empty(
         {
+            "daemonsets": without_empty({"tolerations": plain(share.tolerations)}),
             "driver": without_empty(driver),
             "gdrcopy": {"enabled": True} if share.gdrcopy else None,
             "gds": _gds(share) if share.gds else None,

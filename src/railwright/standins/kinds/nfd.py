@@ -11,7 +11,13 @@ from datetime import datetime
 import yaml
 
 from railwright.core.ids import NodeName
-from railwright.core.kinds import DAEMON_SET, NODE, NODE_FEATURE_DISCOVERY
+from railwright.core.kinds import (
+    DAEMON_SET,
+    NODE,
+    NODE_FEATURE_DISCOVERY,
+    NODE_FEATURE_RULE,
+    NODE_FEATURE_RULE_UPSTREAM,
+)
 from railwright.core.objects import KubeObject, dig
 from railwright.standins.model import Objects, Write
 from railwright.standins.operators import NFD, is_running
@@ -68,22 +74,38 @@ def _one(world: Objects, instance: KubeObject, now: datetime) -> tuple[Write, ..
         node = find(world, NODE, node_of(pod))
         if node is not None:
             labels = labels_from_hardware(world, node)
-            writes += merge(node, {"metadata": {"labels": _of_listed_classes(instance, labels)}})
+            told = _of_listed_classes(instance, labels) | _by_rules(world, labels)
+            writes += merge(node, {"metadata": {"labels": told}})
     if pods and len(ready) == len(pods) and not dig(instance, "status", "conditions"):
         writes += set_status(instance, {"conditions": _conditions(now)})
     return tuple(writes)
 
 
 def _of_listed_classes(instance: KubeObject, labels: dict[str, str]) -> dict[str, str]:
-    """Leave out PCI labels whose class the worker's configuration does not list; without a list all are written."""
+    """Leave out PCI labels that the worker's configuration gives no class or another name; untold, all are written."""
     text = dig(instance, "spec", "workerConfig", "configData", default="")
-    listed = dig(yaml.safe_load(text), "sources", "pci", "deviceClassWhitelist") if text else None
+    config = yaml.safe_load(text) if text else None
+    listed = dig(config, "sources", "pci", "deviceClassWhitelist")
+    if dig(config, "sources", "pci", "deviceLabelFields", default=["vendor"]) != ["vendor"]:
+        listed = []
     if not isinstance(listed, list):
         return labels
     hidden = [
         label for label, pci_class in _CLASSES.items() if not any(str(item).startswith(pci_class) for item in listed)
     ]
     return {key: value for key, value in labels.items() if not key.startswith(tuple(hidden) or "\0")}
+
+
+def _by_rules(world: Objects, labels: dict[str, str]) -> dict[str, str]:
+    """Give the labels of NodeFeatureRules that hold on a node; of rules only labels that hardware has are understood."""
+    rules = [
+        rule
+        for kind in (NODE_FEATURE_RULE, NODE_FEATURE_RULE_UPSTREAM)
+        for item in of_kind(world, kind)
+        for rule in dig(item, "spec", "rules", default=[])
+    ]
+    named = {label for rule in rules for label in dig(rule, "labels", default={})}
+    return {label: value for label, value in labels.items() if label in named}
 
 
 _CLASSES = {f"{PREFIX}pci-10de": "03", f"{PREFIX}pci-15b3": "02"}
