@@ -18,19 +18,19 @@ from railwright.lab.rdma.lab import lab as open_lab
 from railwright.lab.rdma.standing import down, run_in, status, up
 from railwright.lab.rdma.topology import Shape
 
-_NOT_REAL = ("NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC", "GPUs", "Kubernetes")
-_EFFORT = api.Effort(
-    duration_s=0.5, sizes_bytes=(65536,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=8, iterations=10
+NOT_REAL = ("NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC", "GPUs", "Kubernetes")
+EFFORT = api.Effort(
+    duration_s=0.5, sizes_bytes=(32768,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=2, iterations=10
 )
 """Little, because an emulated processor moves 20 MiB/s."""
-_PEER_SHARE = 0.2
+PEER_SHARE = 0.2
 """All halves share one emulated processor, so that equals differ by half and more; what is broken differs by far."""
 
 
 def lab(
-    what: Literal["run", "up", "down", "shell", "status", "fabric"] = "run",
+    what: Literal["run", "up", "down", "shell", "status", "fabric", "cluster"] = "run",
     command: str | None = None,
-    *,
+    *words: str,
     method: Literal["shared", "host-device", "sriov"] | None = None,
     nodes: int | None = None,
     rails: int | None = None,
@@ -43,12 +43,15 @@ def lab(
     """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
 
     The same schedule, witnesses and verdicts as on a cluster. On a Linux host that has rdma_rxe loaded no virtual
-    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator.
+    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator. `lab cluster` is a Kubernetes cluster of
+    virtual machines with real kubelets, CNI and device plugins: up, status, kubeconfig, shell NODE, down.
 
     Args:
         what: run (the default) verifies and ends; up leaves a lab for you to play in; shell runs a command in it;
-            status and down are what they say; fabric is InfiniBand.
-        command: for shell: what to run, as one argument; without it, lines are read from standard input.
+            status and down are what they say; fabric is InfiniBand; cluster is Kubernetes.
+        command: for shell: what to run, as one argument; without it, lines are read from standard input. For cluster:
+            up, status, kubeconfig, shell or down.
+        words: for cluster shell: the node, and what to run there.
         method: how pods get their RDMA device: a macvlan child (shared, the default), a moved netdev, or a VF of an
             emulated NIC.
         nodes: how many nodes, of one pod each; default 2. For fabric: how many hosts; default 8.
@@ -60,7 +63,13 @@ def lab(
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
         common: output; --cluster is not used.
     """
-    given: dict[str, object] = {"command": command, "--method": method, "--nodes": nodes, "--rails": rails}
+    given: dict[str, object] = {
+        "command": command,
+        "words": words or None,
+        "--method": method,
+        "--nodes": nodes,
+        "--rails": rails,
+    }
     given |= {"--fault": fault, "--families": families, "--full": full or None, "--to": to}
 
     async def action() -> int:
@@ -78,6 +87,10 @@ def lab(
                 write_result(await status())
             case "shell":
                 return await _shell(command)
+            case "cluster":
+                from railwright.cli.lab_cluster import cluster
+
+                return await cluster(command, words, nodes or 2, rails or 2, common)
             case "fabric":
                 from railwright.cli.lab_fabric import fabric
 
@@ -95,6 +108,7 @@ _USED: dict[str, set[str]] = {
     "status": set(),
     "down": set(),
     "fabric": {"--nodes", "--fault", "--output"},
+    "cluster": {"command", "words", "--nodes", "--rails"},
 }
 
 
@@ -116,7 +130,7 @@ def _refuse_unused(what: str, given: Mapping[str, object], common: Common) -> No
 def _options(families: list[str] | None, *, full: bool) -> api.Options:
     names = tuple(part for value in families or () for part in value.split(",") if part)
     return api.Options(
-        families=api.known_families(names), quick=not full and not names, peer_share=_PEER_SHARE, effort=_EFFORT
+        families=api.known_families(names), quick=not full and not names, peer_share=PEER_SHARE, effort=EFFORT
     )
 
 
@@ -130,7 +144,7 @@ async def _verify(shape: Shape, fault: str, options: api.Options, to: Path | Non
             api.machine_clock(),
             method=shape.method,
             bed=f"the lab: {opened.where}" + (f", broken on purpose: {fault}" if fault else ""),
-            not_real=_NOT_REAL,
+            not_real=NOT_REAL,
             options=options,
             progress=shown,
         )

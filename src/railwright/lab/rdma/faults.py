@@ -18,10 +18,11 @@ _SMALL_MEMLOCK_BYTES = 65536
 
 @dataclass(frozen=True)
 class Breaking:
-    """Shell text, and what is done to the halves in a pod, by the pod's number."""
+    """Shell text, and what is done to the halves in a pod, by the pod's number; `undo` is for when the lab is gone."""
 
     first: str = ""
     then: str = ""
+    undo: str = ""
     spoiling: dict[int, Spoiling] = field(default_factory=dict)
 
 
@@ -62,7 +63,9 @@ def _memlock(shape: Shape) -> Breaking:
 
 def _netns(_: Shape) -> Breaking:
     """RDMA devices stay in the first namespace: the mode is exclusive, and nobody moves them into pods."""
-    return Breaking(first="rdma system set netns exclusive")
+    # The kernel changes its mode only while no namespace is left, and those of a lab go one by one.
+    back = "for step in $(seq 100); do rdma system set netns shared 2>/dev/null && exit 0; sleep 0.1; done; exit 1"
+    return Breaking(first="rdma system set netns exclusive", undo=back)
 
 
 def _link_down(shape: Shape) -> Breaking:
@@ -105,7 +108,7 @@ def _swapped_rails(shape: Shape) -> Breaking:
 def _slow_node(shape: Shape) -> Breaking:
     rails = range(1, shape.rails + 1)
     lines = (
-        f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 4mbit" for rail in rails
+        f"ip netns exec {OURS}pod-{shape.nodes} tc qdisc add dev net{rail} root netem rate 1mbit" for rail in rails
     )
     return Breaking(then="\n".join(lines))
 

@@ -64,7 +64,15 @@ async def lab(shape: Shape, progress: Progress, fault: str = "") -> AsyncIterato
             yield await furnish(link, shape, where, fault)
         finally:
             if where.startswith("this host"):
-                await link.shell(remove_script())
+                await dismantle(link, fault, shape)
+
+
+async def dismantle(link: Link, fault: str, shape: Shape) -> None:
+    """Take nodes and pods away, and mend what a fault has broken beside them. Raises ClusterUnreachable."""
+    await link.shell(remove_script(), timeout_s=_BUILD_LIMIT_S)
+    undo = FAULTS[fault].breaking(shape).undo if fault else ""
+    if undo:
+        await link.must(undo)
 
 
 async def furnish(link: Link, shape: Shape, where: str, fault: str = "") -> Lab:
