@@ -13,12 +13,15 @@ from railwright.apply.ledger import LedgerStore
 from railwright.cli.app import main
 from railwright.core import kinds
 from railwright.core.errors import ObjectRefused, WriteConflict
+from railwright.core.ids import NodeName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.manifests.verifiers import Run, access_of
 from railwright.pipeline.verifier_pods import VerifierPods
 from railwright.ports.cluster import Selection
 from railwright.simulator.cluster import SimCluster
+from railwright.verify.layout import layout_of_plan
+from railwright.verify.partitions import kept_apart
 
 QUICK = api.Wish(api.Options(quick=True))
 
@@ -266,6 +269,27 @@ async def test_limited_members_of_a_partition_are_left_out_and_said_so():
     assert {cell.verdict for cell in record.cells} == {Verdict.SKIP}
     assert record.exit_code == 6, "nothing looked at is nothing known"
     assert "limited members of 0x7fff only" in record.cells[0].reason
+
+
+@pytest.mark.parametrize(
+    ("fabric", "pkey", "keys", "said"),
+    [
+        ("infiniband", "  network: {pkey: '0x8001'}\n", (0xFFFF,), "is not in partition 0x0001: its port has 0xffff"),
+        ("infiniband", "  network: {pkey: '0x7fff'}\n", (0xFFFF,), ""),
+        ("infiniband", "", (0xFFFF,), ""),
+        ("roce", "", (), ""),
+    ],
+    ids=["another", "the-default-one", "none-asked-for", "ethernet"],
+)
+async def test_the_partition_of_the_file_is_held_against_the_keys_of_the_ports(fabric, pkey, keys, said):
+    world = await open_for(fabric)
+    prepared = await api.plan(world, intents_for("sriov", fabric, more=pkey))
+    nodes = (NodeName("worker-0"), NodeName("worker-1"))
+    made = layout_of_plan(prepared.plan.fabrics[0], prepared.snapshot, nodes=nodes, bed="")
+    source, target = (seat for seat in made.seats if seat.rail == "rail0")
+    assert source.pkeys == target.pkeys == keys
+    why = kept_apart(source, target, made.partition)
+    assert (said in why, bool(why)) == (True, bool(said))
 
 
 async def test_a_link_that_trained_badly_is_slow_and_does_not_lower_its_own_floor():
