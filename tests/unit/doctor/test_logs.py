@@ -44,7 +44,6 @@ def an_event(kind: str, last_at: str) -> EventFacts:
         message=LINE,
         type="Warning",
         count=3,
-        first_at=last_at,
         last_at=last_at,
         component="kubelet",
         node=NodeName("worker-0"),
