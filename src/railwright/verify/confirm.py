@@ -61,7 +61,12 @@ def _again(item: Measured) -> Task:
 def _joined(first: Measured, again: Measured) -> Measured:
     evidence = (*first.evidence, *again.evidence)
     if fails(again):
-        return replace(first, evidence=evidence, confirmed=True)
+        # What ended in the middle of a transfer often says only afterwards what it was: a port that is down by then.
+        tells = again.reading.blame is not None and first.reading.blame is None
+        reading = (
+            replace(first.reading, blame=again.reading.blame, reason=again.reading.reason) if tells else first.reading
+        )
+        return replace(first, reading=reading, evidence=evidence, confirmed=True)
     note = "it passed when it was run again on its own" if again.reading.ran is Verdict.PASS else "run again: no answer"
     reading = first.reading
     reading = replace(

@@ -64,3 +64,28 @@ async def test_that_a_second_measurement_gave_nothing_is_said() -> None:
     done = await confirm(Again(rates), ITEMS, SLOW, 0.5)  # type: ignore[arg-type]  # stands in for a bench
     (found,) = (found for found in done.items if found.task.id == "slow")
     assert found.slow == "slow beside its peers (run again on its own: no answer)"
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "said"),
+    [
+        (None, ("d", "port-down: it is DOWN"), "port-down: it is DOWN"),
+        (None, None, "retries exceeded"),
+        (("c", "no address"), ("d", "port-down: it is DOWN"), "no address"),
+    ],
+    ids=["only-then-known", "never-known", "known-at-once"],
+)
+async def test_a_failure_is_named_by_the_half_that_first_says_what_is_wrong_with_it(first, again, said) -> None:
+    def failed(cell: str, blame: tuple[str, str] | None) -> Measured:
+        reading = Reading(Verdict.FAIL, blame[1] if blame else "retries exceeded")
+        at = (NodeName(blame[0]), RailName("rail0")) if blame else None
+        return replace(item(cell, "c", "d", None), reading=replace(reading, blame=at))
+
+    class FailsAgain(Again):
+        async def run(self, tasks):
+            return [replace(failed(task.id, again), task=task) for task in tasks]
+
+    done = await confirm(FailsAgain({}), (failed("bad", first),), {}, 0.5)  # type: ignore[arg-type]  # stands in
+    (found,) = done.items
+    assert (found.reading.reason, found.confirmed) == (said, True)
+    assert ("bad" in done.blames) == bool(first or again)
