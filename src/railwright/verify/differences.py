@@ -19,7 +19,11 @@ def differences(cell: Cell, places: Mapping[NodeName, Reply], layout: Layout) ->
     """Name differences, and what stands out at one end; "" when both look alike and well."""
     ends = ((cell.source, cell.source_rail), (cell.target, cell.target_rail))
     evidence = [_evidence(places, node) for node, _ in ends]
-    ports = [_port(found, layout, node, rail) for found, (node, rail) in zip(evidence, ends, strict=True)]
+    used = [cell.wire.get(f"{end}_device", "") for end in ("source", "target")]
+    ports = [
+        _port(found, device, layout, node, rail)
+        for found, device, (node, rail) in zip(evidence, used, ends, strict=True)
+    ]
     seen: list[str] = []
     one, other = ports
     if one is not None and other is not None:
@@ -49,12 +53,13 @@ def _evidence(places: Mapping[NodeName, Reply], node: NodeName) -> Evidence | No
     return reply.evidence if reply else None
 
 
-def _port(evidence: Evidence | None, layout: Layout, node: NodeName, rail: RailName) -> Port | None:
-    """Find the RDMA port of a rail: by the endpoint's own netdev for it, in the order in which the rails were attached."""
-    if evidence is None:
-        return None
-    wanted = _netdev(layout, node, rail)
-    return next((port for port in evidence.ports if wanted in port.netdevs), None)
+def _port(evidence: Evidence | None, used: str, layout: Layout, node: NodeName, rail: RailName) -> Port | None:
+    """Find the RDMA port of a rail: the one that its half used, and where it did not come that far by its netdev."""
+    ports = evidence.ports if evidence is not None else ()
+    netdev = _netdev(layout, node, rail)
+    return next(
+        (port for port in ports if (f"{port.device}/{port.port}" == used if used else netdev in port.netdevs)), None
+    )
 
 
 def _netdev(layout: Layout, node: NodeName, rail: RailName) -> NetDevice:

@@ -13,6 +13,7 @@ from railwright.verify.task import Effort
 QUICK = Effort(duration_s=1.0, sizes_bytes=(1 << 20,), iterations=10, largest_gpu_bytes=1 << 26)
 FULL = Effort()
 _QUICK_ROUNDS = 1
+_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,19 @@ def plan_run(layout: Layout, options: Options) -> Planned:
     schedule = make_schedule(
         layout.nodes, wanted, budget_s=options.budget_s, most_rounds=_QUICK_ROUNDS if options.quick else None
     )
-    return Planned(layout, options, schedule, left_out(schedule, len(layout.rails)))
+    return Planned(
+        layout, options, schedule, (*_nodes_left_out(layout, schedule), *left_out(schedule, len(layout.rails)))
+    )
+
+
+def _nodes_left_out(layout: Layout, schedule: Schedule) -> Iterator[LeftOut]:
+    """Name each node of which nothing is used, with the cells that it would have had with the others."""
+    reasons = {seat.node: seat.skip for seat in layout.seats if seat.node not in layout.nodes}
+    steps = len(schedule.steps) + len(schedule.left_out_steps)
+    for number, (node, reason) in enumerate(sorted(reasons.items())):
+        partners = len(layout.nodes) + number
+        examples = tuple(f"{node} with {other}" for other in layout.nodes[:_EXAMPLES])
+        yield LeftOut(f"{node}: {reason}", partners * len(layout.rails) * steps, examples)
 
 
 def ways_of(step: Step, pair: tuple[NodeName, NodeName], rails: tuple[RailName, ...]) -> Iterator[Way]:

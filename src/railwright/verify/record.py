@@ -1,7 +1,7 @@
 """From everything measured to the record: cells, witnesses, culprits, coverage, and the claim. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -76,16 +76,28 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
     )
     known = {cell for culprit in findings.culprits for cell in culprit.cells}
     culprits = (*findings.culprits, *narrow([cell for cell in cells if cell.id not in known], dict(findings.blames)))
-    verdict = _verdict(cells)
     coverage = coverage_of(planned, cells)
-    notes = [*findings.notes]
-    if findings.raw_left_out:
-        notes.append(f"raw replies of {findings.raw_left_out} halves that passed were not kept: there are too many")
-    summary = Summary(
+    said = claim(layout, cells, witnesses, coverage, direct)
+    raw = {**{f"place.{node}": reply_text(reply) for node, reply in findings.places.items()}, **findings.raw}
+    return VerifyRecord(
+        _summary(layout, findings, cells, said),
+        cells,
+        witnesses,
+        coverage,
+        planned.summary(),
+        seats=layout.seats,
+        culprits=culprits,
+        raw=raw,
+    )
+
+
+def _summary(layout: Layout, findings: Findings, cells: tuple[Cell, ...], said: str) -> Summary:
+    verdict = _verdict(cells)
+    return Summary(
         verdict=verdict,
         direct=worst(cell.direct for cell in cells),
         fast=worst(cell.fast for cell in cells),
-        claim=claim(layout, cells, witnesses, coverage, direct),
+        claim=said,
         exit_code=130 if findings.interrupted else _EXIT_CODES[verdict],
         fabric=layout.fabric,
         method=layout.method,
@@ -97,12 +109,21 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
         ended_at=_stamp(findings.ended_at),
         elapsed_s=round(findings.elapsed_s, 1),
         interrupted=findings.interrupted,
-        notes=tuple(notes),
+        notes=(*findings.notes, *_notes(findings)),
     )
-    raw = {**{f"place.{node}": reply_text(reply) for node, reply in findings.places.items()}, **findings.raw}
-    return VerifyRecord(
-        summary, cells, witnesses, coverage, planned.summary(), seats=layout.seats, culprits=culprits, raw=raw
-    )
+
+
+def _notes(findings: Findings) -> Iterator[str]:
+    """Say what the run could not keep, and what it could not watch."""
+    if findings.raw_left_out:
+        yield f"raw replies of {findings.raw_left_out} halves that passed were not kept: there are too many"
+    blind = {item.task.way for item in findings.items if not item.reading.loss_watched}
+    if blind:
+        example = min(blind)
+        yield (
+            f"whether packets were sent again is not known on {len(blind)} ways, {example} among them: neither end"
+            " shows the counters of its port that would say so"
+        )
 
 
 def _stamp(moment: datetime) -> str:
@@ -174,7 +195,7 @@ def coverage_of(planned: Planned, cells: tuple[Cell, ...]) -> Coverage:
         cells=len(cells),
         by_verdict=dict(Counter(cell.verdict for cell in cells)),
         nodes=len({node for cell in judged for node in (cell.source, cell.target)}),
-        nodes_possible=len(layout.nodes),
+        nodes_possible=len({*layout.nodes, *(node for node, _ in seats)}),
         ways=len(ways),
         ways_possible=sum(count * (count - 1) for count in by_rail.values()),
         left_out=planned.left_out,

@@ -134,6 +134,7 @@ class Reading:
         ran: PASS when every transfer ended well; FAIL when one was seen to fail; UNKNOWN, SKIP with `reason`.
         at_bytes, qps: what `average_gbps` was measured with.
         loss: what says that packets were sent again; "" when nothing does.
+        loss_watched: whether any counter that would say so was read.
         is_reference: perftest's number is the figure of record on hardware.
     """
 
@@ -149,6 +150,7 @@ class Reading:
     testimonies: tuple[Testimony, ...] = ()
     wire: Mapping[str, str] = field(default_factory=dict)
     loss: str = ""
+    loss_watched: bool = True
     is_reference: bool = False
     blame: tuple[NodeName, RailName] | None = None
     """The port whose own half said what is wrong with it."""

@@ -45,13 +45,7 @@ def plan_text(planned: Planned) -> str:
         "  runs " + ", ".join(f"{name} ({memory}) x {number}" for (name, memory), number in by_family.items()),
     ]
     lines += [f"  left out: {item.reason} ({count(item.cells, 'cell')})" for item in planned.left_out]
-    lines += [f"  left out: {text}" for text in _skipped_seats(planned)]
     return "\n".join(lines) + "\n"
-
-
-def _skipped_seats(planned: Planned) -> list[str]:
-    reasons = Counter((seat.node, seat.skip) for seat in planned.layout.seats if seat.skip)
-    return [f"{node}: {reason} ({count(number, 'rail')})" for (node, reason), number in reasons.items()]
 
 
 def verify_text(record: VerifyRecord) -> str:

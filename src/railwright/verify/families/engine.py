@@ -123,6 +123,7 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
         testimonies=(*testimonies, *controls),
         wire=wire_of(outcome),
         loss=counters.loss(outcome),
+        loss_watched=counters.watches_loss(outcome),
     )
 
 

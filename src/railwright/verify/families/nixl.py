@@ -52,8 +52,7 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
     memory = task.step.memory
     run = outcomes[0]
     ran, reason = problem_of(run.replies, task.way)
-    device = next((reply.used.device for reply in run.replies if reply.role == "connect"), run.source.used.device)
-    seen = emulation.testify(run, task.way, memory, device)
+    seen = emulation.testify(run, task.way, memory, run.driver.used.device)
     if ran is not Verdict.PASS:
         return Reading(ran, reason, testimonies=(seen,), blame=blame_of(run.replies, task.way))
     controls = tuple(

@@ -67,6 +67,7 @@ def read(
         sizes=(SizePoint(row.size_bytes, round(row.average_gbps, 6)),),
         testimonies=testimonies,
         wire=wire_of(outcome),
+        loss_watched=counters.watches_loss(outcome),
         loss=counters.loss(outcome, int(row.average_gbps * 1e9 / 8 * task.effort.duration_s)),
         is_reference=True,
     )

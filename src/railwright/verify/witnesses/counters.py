@@ -149,6 +149,15 @@ LOSS_SHARE = 0.001
 """More than so many of the packets sent again is loss; a lossless fabric has none."""
 
 
+def watches_loss(outcome: Outcome) -> bool:
+    """Whether any counter that would show packets sent again was read, before and after, at either end."""
+    return any(
+        item.name in _LOST and (item.source, item.name) in {(one.source, one.name) for one in reply.before}
+        for reply in outcome.replies
+        for item in reply.after
+    )
+
+
 def loss(outcome: Outcome, payload_bytes: int | None = None) -> str:
     """
     Say that packets were lost, with the counters that show it; "" when none say so.
