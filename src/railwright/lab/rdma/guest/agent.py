@@ -39,8 +39,9 @@ _NOBODY_THERE_S = 0.05
 class Agent:
     """Serves one connection for as long as it is there."""
 
-    def __init__(self, reading: int, writing: int) -> None:
-        """Serve over two descriptors, which may be the same."""
+    def __init__(self, reading: int, writing: int, nobody_there_s: float = _NOBODY_THERE_S) -> None:
+        """Serve over two descriptors, which may be the same; how long to leave a port alone that has no listener."""
+        self._nobody_there_s = nobody_there_s
         self._reading, self._writing = reading, writing
         self._left = b""
         self._running: dict[int, tuple[int, int, bytearray]] = {}
@@ -63,7 +64,7 @@ class Agent:
         if not data:
             if self._reading == 0:
                 return False
-            time.sleep(_NOBODY_THERE_S)
+            time.sleep(self._nobody_there_s)
         *lines, self._left = (self._left + data).split(b"\n")
         for line in lines:
             with contextlib.suppress(ValueError):
@@ -142,7 +143,7 @@ def _shell(text: str, limit_s: float) -> dict[str, Any]:
     return {"exit_code": process.returncode, "out": out.decode(errors="replace"), "err": err.decode(errors="replace")}
 
 
-def main() -> None:
+def main(nobody_there_s: float = _NOBODY_THERE_S) -> None:
     """Serve the serial port of that name, or standard input and output where there is none."""
     with contextlib.suppress(HalfFailed):
         Library()
@@ -151,7 +152,7 @@ def main() -> None:
     for port in Path("/sys/class/virtio-ports").glob("*/name"):
         if port.read_text().strip() == PORT_NAME:
             descriptor = os.open(f"/dev/{port.parent.name}", os.O_RDWR)
-            Agent(descriptor, descriptor).serve()
+            Agent(descriptor, descriptor, nobody_there_s).serve()
             return
     Agent(0, 1).serve()
 
