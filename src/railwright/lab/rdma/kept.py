@@ -99,8 +99,10 @@ async def keep(monitor: Path, state: Path) -> bool:
         async with asyncio.timeout(_KEEP_LIMIT_S), _monitor(monitor) as ask:
             await ask("migrate-set-parameters", {"max-bandwidth": _MOST_BYTES_A_SECOND})
             await ask("stop")
-            kept = await _migrated(ask, f"exec:cat > {shlex.quote(str(written))}")
-            await ask("cont")
+            try:
+                kept = await _migrated(ask, f"exec:cat > {shlex.quote(str(written))}")
+            finally:
+                await ask("cont")
         if kept:
             await asyncio.to_thread(_replace, state, written)
     except (OSError, TimeoutError, ValueError):
@@ -152,6 +154,8 @@ async def _monitor(socket: Path) -> AsyncIterator[Ask]:
         yield ask
     finally:
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
 
 async def _started(
