@@ -1,36 +1,52 @@
-"""A Cluster whose process is killed just before its Nth write, and that takes nothing after it."""
+"""A Cluster whose process is killed just before a certain write, and that takes nothing after it; and one that looks on."""
+
+from railwright.core.objects import ref_of
 
 
 class Killed(BaseException):
     """The process is gone: no handler of ours may turn this into anything else."""
 
 
-class KillingCluster:
-    """Passes everything on, until the write that never happens; nothing is written after it either."""
+class LookingCluster:
+    """Passes everything on, and shows each write to `look(verb, ref)` before it happens; checks of the server are none."""
 
-    def __init__(self, cluster, number):
-        """Be killed just before write `number`, counted from 1."""
+    def __init__(self, cluster, look):
+        """Look at writes, counted by nobody."""
         self._cluster = cluster
-        self._left = number
+        self._look = look
 
     def __getattr__(self, name):
         return getattr(self._cluster, name)
 
     async def apply(self, obj, **options):
-        self._count(options)
+        self._show("apply", ref_of(obj), options)
         return await self._cluster.apply(obj, **options)
 
     async def patch(self, ref, merge_patch, **options):
-        self._count(options)
+        self._show("patch", ref, options)
         return await self._cluster.patch(ref, merge_patch, **options)
 
     async def delete(self, ref, **options):
-        self._count(options)
+        self._show("delete", ref, options)
         return await self._cluster.delete(ref, **options)
 
-    def _count(self, options):
-        if options.get("dry_run"):
-            return
-        self._left -= 1
-        if self._left <= 0:
+    def _show(self, verb, ref, options):
+        if not options.get("dry_run"):
+            self._look(verb, ref)
+
+
+class KillingCluster(LookingCluster):
+    """Is killed at the write that never happens; nothing is written after it either."""
+
+    def __init__(self, cluster, number=0, *, verb="", kind=None):
+        """Be killed just before write `number`, counted from 1; or before the first one with `verb` of a `kind`."""
+        super().__init__(cluster, self._count)
+        self._number, self._verb, self._kind = number, verb, kind
+        self._writes = 0
+        self._is_dead = False
+
+    def _count(self, verb, ref):
+        self._writes += 1
+        self._is_dead |= self._writes == self._number or (verb, ref.kind) == (self._verb, self._kind)
+        if self._is_dead:
             raise Killed
