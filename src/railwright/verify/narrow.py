@@ -42,11 +42,8 @@ def narrow(cells: Iterable[Cell], blames: dict[str, Blame]) -> tuple[Culprit, ..
     judged = [cell for cell in cells if cell.verdict in {Verdict.PASS, Verdict.FAIL}]
     reasons = {cell.id: cell.reason for cell in judged}
     left = {cell.id for cell in judged if cell.verdict is Verdict.FAIL}
-    found: list[Culprit] = []
-    for blame in dict.fromkeys(blames[cell] for cell in sorted(left) if cell in blames):
-        own = {cell for cell in left if blames.get(cell) == blame}
-        found.append(Culprit("port", f"{blame[1]} of {blame[0]}", reasons[min(own)], tuple(sorted(own))))
-        left -= own
+    found = _blamed(judged, {cell: blames[cell] for cell in left if cell in blames}, reasons)
+    left -= {cell for culprit in found for cell in culprit.cells}
     has_floors = any(cell.floor_gbps is not None for cell in judged)
     for question in _QUESTIONS:
         asked = [cell for cell in judged if cell.id not in left or _failed_at(cell) == question]
@@ -58,6 +55,32 @@ def narrow(cells: Iterable[Cell], blames: dict[str, Blame]) -> tuple[Culprit, ..
         }
         found += _explain([cell for cell in asked if cell.id in wrong | clear], wrong, reasons)
     return _merged(found)
+
+
+def _blamed(judged: list[Cell], blames: dict[str, Blame], reasons: dict[str, str]) -> list[Culprit]:
+    """Name ports by what their own halves said; a node, when that is the same of each of its rails."""
+    own: dict[Blame, tuple[str, ...]] = {}
+    for cell in sorted(blames):
+        own[blames[cell]] = (*own.get(blames[cell], ()), cell)
+    said: dict[tuple[NodeName, str], list[Blame]] = {}
+    for (node, rail), cells in sorted(own.items()):
+        words = reasons[cells[0]].removeprefix(f"{rail} of {node}: ")
+        said.setdefault((node, words), []).append((node, rail))
+    found = []
+    for (node, words), ports in said.items():
+        if len(ports) > 1 and {rail for _, rail in ports} == _rails_of(judged, node):
+            cells = tuple(sorted(cell for port in ports for cell in own[port]))
+            found.append(Culprit("node", node, f"every rail of {node}: {words}", cells))
+        else:
+            found += [
+                Culprit("port", f"{rail} of {node}", reasons[own[node, rail][0]], own[node, rail]) for _, rail in ports
+            ]
+    return found
+
+
+def _rails_of(cells: list[Cell], node: NodeName) -> set[RailName]:
+    ends = [end for cell in cells for end in ((cell.source, cell.source_rail), (cell.target, cell.target_rail))]
+    return {rail for at, rail in ends if at == node}
 
 
 def _merged(found: list[Culprit]) -> tuple[Culprit, ...]:

@@ -32,8 +32,8 @@ async def test_healthy_rails_pass_and_their_way_is_shown_to_be_direct() -> None:
         ("corrupt-memory", 2, "direction", "from worker-0 to worker-1 on rail0", "not those that were sent"),
         ("packet-loss", 4, "port", "rail0 of worker-1", ""),
         ("packet-loss", 2, "pair", "rail0 between worker-0 and worker-1", "packets were sent again"),
-        ("gpu-staged", 2, "port", "rail0 of worker-1", "GPU memory could not be registered"),
-        ("pod-memlock", 2, "port", "rail0 of worker-1", "may lock 65536 bytes"),
+        ("gpu-staged", 2, "node", "worker-1", "every rail of worker-1: GPU memory could not be registered"),
+        ("pod-memlock", 2, "node", "worker-1", "may lock 65536 bytes"),
         ("hung-peer", 4, "node", "worker-1", "did not end within"),
     ],
 )
