@@ -42,6 +42,8 @@ def differences(cell: Cell, places: Mapping[NodeName, Reply], layout: Layout) ->
             seen.append(f"{rail} of {node} is {port.state}")
         if found is not None and _UNLIMITED < found.memlock_bytes < _FEW_MEMLOCK_BYTES:
             seen.append(f"{node} may lock {found.memlock_bytes} bytes of memory")
+        if found is not None and found.netns_mode == "exclusive" and not found.ports:
+            seen.append(f"at {node} an RDMA device belongs to one namespace alone (exclusive), and none is in this one")
     for node, rail in ends:
         seat = layout.seat(node, rail)
         seen += [f"at {rail} of {node} {text}" for text in (seat.obstacles if seat else ())]

@@ -52,10 +52,22 @@ def is_not_here(reply: Reply) -> bool:
 
 
 def blame_of(replies: tuple[Reply, Reply], way: Way) -> tuple[NodeName, RailName] | None:
-    """Give the port whose own half says what is wrong with it; None when both or neither could be it."""
+    """
+    Give the port whose own half says what is wrong with it.
+
+    Returns:
+        None when neither says so, or both ports are down: one that goes down takes the other's link with it. Of two
+        that each lack something of their own the one whose lack is the reason; the way back names the other.
+    """
     ends = ((way.source, way.source_rail), (way.target, way.target_rail))
-    own = [end for end, reply in zip(ends, replies, strict=True) if reply.problem and reply.problem.code in _OWN]
-    return own[0] if len(own) == 1 else None
+    own = [
+        (_rank(reply.problem), number, reply.problem.code)
+        for number, reply in enumerate(replies)
+        if reply.problem and reply.problem.code in _OWN
+    ]
+    if not own or [code for *_, code in own] == ["port-down", "port-down"]:
+        return None
+    return ends[min(own)[1]]
 
 
 def _rank(problem: Problem) -> int:
