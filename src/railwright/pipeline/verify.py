@@ -126,18 +126,9 @@ async def verify_fabric(
     Raises:
         Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
     """
-    layout = layout_of(prepared, fabric, wish)
-    usable = tuple(node for node in layout.nodes if any(seat.node == node and not seat.skip for seat in layout.seats))
-    if len(usable) < _FEWEST_NODES:
-        raise Refused(
-            _too_few(layout, usable),
-            hint="--include-busy, or wait; status shows which nodes are admitted",
-            context={"reason": "too-few-nodes"},
-        )
-    layout = replace(layout, nodes=usable)
-    planned = plan_run(layout, wish.options)
+    planned = plan_run(_usable(layout_of(prepared, fabric, wish)), wish.options)
     shown(planned)
-    _ask(planned, usable, approval)
+    _ask(planned, approval)
     pods = _pods(world, prepared, fabric, planned, wish, catalog, progress, store)
     try:
         await pods.start()
@@ -147,10 +138,7 @@ async def verify_fabric(
     finally:
         await _removed(pods)
     if store is None and _is_whole(wish):
-        try:
-            await _keep_result(world, fabric.name, record)
-        except RailwrightError as error:
-            pods.notes.append(f"the result is not in the ledger, so status does not show it: {error.message}")
+        pods.notes += await _kept(world, fabric.name, record)
     notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
 
@@ -160,15 +148,23 @@ def _is_whole(wish: Wish) -> bool:
     return not (wish.nodes or wish.rails or wish.options.families or wish.options.budget_s)
 
 
-async def _keep_result(world: World, fabric: FabricName, record: VerifyRecord) -> None:
-    """Let `status` show the result with its date, where the fabric was applied by us."""
+async def _kept(world: World, fabric: FabricName, record: VerifyRecord) -> list[str]:
+    """
+    Let `status` show the result with its date, where the fabric was applied by us.
+
+    Returns:
+        Why it won't, for the record's notes; nothing when it will.
+    """
     store = LedgerStore(world.cluster, world.clock)
     try:
         ledger = await store.load()
         if fabric in ledger.fabrics and not record.summary.interrupted:
             await store.note_stage((fabric,), note_of(record, to_stamp(world.clock.now())))
+    except RailwrightError as error:
+        return [f"the result is not in the ledger, so status does not show it: {error.message}"]
     finally:
         await store.close()
+    return []
 
 
 def note_of(record: VerifyRecord, ended_at: str) -> StageNote:
@@ -181,19 +177,31 @@ _FEWEST_NODES = 2
 _LONGEST_REASON = 400
 
 
-def _too_few(layout: Layout, usable: tuple[NodeName, ...]) -> str:
+def _usable(layout: Layout) -> Layout:
+    """
+    Keep the nodes of which something can be used; the seats of the others stay, with the reason.
+
+    Raises:
+        Refused: fewer than two are left.
+    """
+    usable = tuple(node for node in layout.nodes if any(seat.node == node and not seat.skip for seat in layout.seats))
+    if len(usable) >= _FEWEST_NODES:
+        return replace(layout, nodes=usable)
     skipped = {seat.node: seat.skip for seat in layout.seats if seat.skip}
     reasons = "".join(f"\n{node}: {why}" for node, why in sorted(skipped.items()))
-    return (
-        f"two nodes are needed, and {len(usable)} of {count(len(layout.nodes), 'admitted node')} can be used{reasons}"
+    admitted = count(len(layout.nodes), "admitted node")
+    raise Refused(
+        f"two nodes are needed, and {len(usable)} of {admitted} can be used{reasons}",
+        hint="--include-busy, or wait; status shows which nodes are admitted",
+        context={"reason": "too-few-nodes"},
     )
 
 
-def _ask(planned: Planned, nodes: tuple[NodeName, ...], approval: Approval) -> None:
+def _ask(planned: Planned, approval: Approval) -> None:
     """Ask before GPUs and rails are held: nobody else gets them meanwhile."""
     summary = planned.summary()
     held = f"holds {count(summary.held_gpus, 'GPU')} and {count(summary.held_rails, 'rail')}"
-    question = Question(Risk.NONE, f"verify {planned.layout.fabric}: {held}", nodes, summary.expected_s)
+    question = Question(Risk.NONE, f"verify {planned.layout.fabric}: {held}", planned.layout.nodes, summary.expected_s)
     if not approval.approve(question):
         raise Refused("not confirmed: nothing was started", hint="answer y, or give --yes")
 
