@@ -82,6 +82,7 @@ class GpuOperatorEntry:
         openshift_from, openshift_to: OpenShift minors that its bundle names.
         driver_version: GPU driver that it installs by itself; empty where it is not known.
         driver_versions: all that it was released with.
+        gds_version: of nvidia-fs, for which its bundle has no default; empty where it is not known.
         has_kernel_module_type: knows `driver.kernelModuleType`.
         takes_64k_pages: can name its driver DaemonSet on nodes with 64 KiB pages.
     """
@@ -95,6 +96,7 @@ class GpuOperatorEntry:
     takes_64k_pages: bool
     source: str
     date: str
+    gds_version: str = ""
 
 
 @dataclass(frozen=True)

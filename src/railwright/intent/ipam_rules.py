@@ -2,7 +2,7 @@
 What each way of giving addresses takes, as far as the file alone shows: a key that it would ignore is a mistake.
 
 Source: Mellanox/nvidia-k8s-ipam 3ce4a34, api/v1alpha1 (cidrpool_validate.go, helpers.go) and README (poolName);
-containernetworking/plugins v1.7.1, plugins/ipam/static (addresses come from the pod, not from a pool).
+containernetworking/plugins 8f32968f, plugins/ipam/static (addresses come from the pod, not from a pool).
 """
 
 from collections.abc import Iterator

@@ -143,7 +143,9 @@ def _gpu_images(
     for share in _of(plan, GpuPolicyShare):
         version = share.driver_version or _default_gpu_driver(plan, catalog)
         if not version:
-            notes.append("GPU driver version is the operator's own and not known here: its bundle names the image")
+            notes.append(
+                "GPU driver version is the operator's own and not known here: its bundle names the image, or spec.driver.gpuVersion"
+            )
         for os_tag in sorted({gpu_os_tag(tag) for tag, _ in systems}):
             if version:
                 reference = catalog.image("gpu-driver").reference(driver_version=version, gpu_os_tag=os_tag)

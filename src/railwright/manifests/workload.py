@@ -5,6 +5,7 @@ Not here: whether it would run; the plan says which nodes are admitted.
 """
 
 from dataclasses import dataclass, replace
+from ipaddress import ip_network
 
 from railwright.core.errors import UsageError
 from railwright.core.ids import FabricName
@@ -14,6 +15,7 @@ from railwright.intent.model import Ipam, Method
 from railwright.manifests.kinds.access import access
 from railwright.manifests.kinds.pods import JOB_PODS, PodRequest, a_job, a_pod
 from railwright.manifests.yamltext import to_yaml
+from railwright.plan.environment import of_rails
 from railwright.plan.model import (
     ADMITTED,
     AccessShare,
@@ -27,6 +29,7 @@ from railwright.plan.model import (
 )
 
 GPU_RESOURCE = "nvidia.com/gpu"
+_FIRST_STATIC = 2
 
 PLACEHOLDER_IMAGE = "example.invalid/your-image:tag"
 """A name that no registry ever answers to (RFC 2606): the pod says so at once instead of running something else."""
@@ -65,22 +68,30 @@ def workload(
     available = gpus_per_node(plan, planned)
     count = _gpu_count(gpus, available)
     rails = _rails(planned.rails, count, available)
+    variables = of_rails(planned.environment, rails)
     request = PodRequest(
         name=f"{fabric}-workload",
         namespace=namespace,
         fabric=fabric,
         service_account=share.service_account,
         image=image or PLACEHOLDER_IMAGE,
-        networks=tuple(rail.network for rail in rails),
+        networks=_networks(plan, planned, rails, namespace),
         resources={GPU_RESOURCE: count, **{rail.resource: 1 for rail in rails}},
         node_labels={fabric_label(fabric): ADMITTED},
-        environment={decision.key: decision.value for decision in planned.environment},
+        environment={decision.key: decision.value for decision in variables},
+        tolerations=planned.intent.tolerations,
     )
     given = tuple(item.obj for item in access(replace(share, create_namespace=False)))
+    notes = _notes(plan, planned, image=image, count=count, available=available, rails=rails)
+    if planned.intent.network.ipam is Ipam.STATIC:
+        pods = [
+            a_pod(replace(request, name=f"{fabric}-pod-{number}", addresses=_addresses(rails, number)))
+            for number in range(JOB_PODS)
+        ]
+        return Workload((*given, *pods), notes, variables)
     pod = a_pod(replace(request, name=f"{fabric}-pod"))
     job = a_job(replace(request, name=f"{fabric}-job"))
-    notes = _notes(plan, planned, image=image, count=count, available=available, rails=rails)
-    return Workload((*given, pod, job), notes, planned.environment)
+    return Workload((*given, pod, job), notes, variables)
 
 
 def workload_text(made: Workload) -> str:
@@ -135,6 +146,27 @@ def _access(plan: Plan, fabric: FabricPlan, namespace: str) -> AccessShare:
     return next(shares, ours)
 
 
+def _networks(plan: Plan, fabric: FabricPlan, rails: tuple[Rail, ...], namespace: str) -> tuple[str, ...]:
+    """Name the NAD of each rail in this namespace: with several namespaces each has names of its own."""
+    nads = {
+        share.rail: share.nad
+        for share in plan.shares
+        if isinstance(share, NetworkShare) and (share.fabric, share.target_namespace) == (fabric.name, namespace)
+    }
+    return tuple(nads.get(rail.name, rail.network) for rail in rails)
+
+
+def _addresses(rails: tuple[Rail, ...], number: int) -> tuple[tuple[str, ...], ...]:
+    """Pick a pod's address on each rail, of each family: behind the first, which is a router's where there is one."""
+    return tuple(
+        tuple(
+            f"{network[_FIRST_STATIC + number]}/{network.prefixlen}"
+            for network in (ip_network(text) for text in rail.subnets)
+        )
+        for rail in rails
+    )
+
+
 def _gpu_count(asked: int | None, available: int) -> int:
     if asked is None:
         return available
@@ -156,7 +188,9 @@ def _notes(
     notes = [
         f"fabric {fabric.name}: {fabric.method} over {fabric.fabric}",
         f"each pod gets {count} of {available} GPUs and {len(rails)} of {len(fabric.rails)} rails, as net1 and up",
-        f"the Job runs {JOB_PODS} pods, never two on one node",
+        "two pods with an address of their own each take the place of a Job: start them on two nodes"
+        if fabric.intent.network.ipam is Ipam.STATIC
+        else f"the Job runs {JOB_PODS} pods, never two on one node",
         "its command is a placeholder that does nothing: put yours in its place",
         "the container runs as UID 0: IPC_LOCK has no effect for other users; every other capability is dropped",
         "shared memory (/dev/shm) is memory and counts against the pod's memory limit once you set one",
@@ -168,7 +202,7 @@ def _notes(
     if count < available:
         notes.append(_alignment(fabric))
     if fabric.intent.network.ipam is Ipam.STATIC:
-        notes.append("addresses are static: two pods on one network need their own address each, in the annotation")
+        notes.append("addresses are static, in the annotation: nothing keeps two pods from having the same")
     return tuple(notes)
 
 

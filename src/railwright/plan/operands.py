@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from railwright.catalog.model import Catalog, NetworkOperatorEntry
+from railwright.catalog.model import Catalog, GpuOperatorEntry, NetworkOperatorEntry
 from railwright.core.ids import FabricName
 from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SRIOV_OPERATOR_CONFIG
 from railwright.core.objects import KubeObject, dig
-from railwright.facts.model import ClusterFacts
+from railwright.facts.model import ClusterFacts, Platform
 from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
 from railwright.plan.adopted import (
     kept_sections,
@@ -34,6 +34,7 @@ from railwright.plan.settings import Settings
 PACKAGES = ("nfd", "sriov-network-operator", "nvidia-network-operator", "gpu-operator-certified")
 NIC_POLICY_NAME = "nic-cluster-policy"
 """Any other is ignored. Source: Mellanox/network-operator b06827e0, controllers/nicclusterpolicy_controller.go:161."""
+GPU_PACKAGE = "gpu-operator-certified"
 _GPU_POLICY_NAME = "gpu-cluster-policy"
 _MOFED_WAIT = "network.nvidia.com/operator.mofed.wait"
 _SRIOV_CAPABLE = "feature.node.kubernetes.io/pci-15b3.sriov.capable"
@@ -173,7 +174,13 @@ def _driver(
     )
 
 
-def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: Notes) -> GpuPolicyShare | None:
+def gpu_share(
+    all_settings: tuple[Settings, ...],
+    cluster: ClusterFacts,
+    operators: tuple[OperatorShare, ...],
+    catalog: Catalog,
+    notes: Notes,
+) -> GpuPolicyShare | None:
     """Plan the ClusterPolicy; only the oldest of several is in force."""
     found = cluster.of_kind(CLUSTER_POLICY)
     if len(found) > 1:
@@ -198,24 +205,58 @@ def gpu_share(all_settings: tuple[Settings, ...], cluster: ClusterFacts, notes: 
         warn_of_old_pods(live, notes)
     peermem = first.memory is GpuMemory.PEERMEM
     intents = tuple(item.intent for item in all_settings)
+    gds = any(item.gds for item in all_settings)
+    csv = next((item.csv for item in operators if item.package == GPU_PACKAGE), "")
+    entry = catalog.gpu_operator(csv.partition(".v")[2]) if csv else None
+    registry = "" if live is not None else next((mirror for intent in intents if (mirror := intent.image_registry)), "")
+    gds_version = entry.gds_version if entry is not None else ""
+    if gds and not gds_version and dig(live, "spec", "gds", "version") is None:
+        notes.warn(
+            "gds-version-unknown",
+            f"which nvidia-fs goes with {csv or 'this GPU Operator'} is not known, and its bundle names none: set"
+            " spec.gds of the ClusterPolicy to repository, image and version by hand",
+            first.name,
+        )
     return GpuPolicyShare(
         name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
         kernel_module_type=module_type,
         peermem=peermem,
         use_host_mofed=False,
         gdrcopy=any(item.gdrcopy for item in all_settings),
-        gds=any(item.gds for item in all_settings),
-        driver_version=first.intent.driver.gpu_version or "",
+        gds=gds,
+        gds_version="" if live is not None and dig(live, "spec", "gds", "version") else gds_version,
+        on_openshift=cluster.platform is Platform.OPENSHIFT,
+        driver_version=_gpu_driver_version(first, registry, entry, notes),
         auto_upgrade=first.auto_upgrade,
         max_parallel=first.max_parallel,
         drain_timeout_s=first.drain_timeout_s,
         tolerations=tolerations_beside(live, tolerations_of(intents), "daemonsets", "tolerations"),
-        registry=next((item.intent.image_registry for item in all_settings if item.intent.image_registry), ""),
+        registry=registry,
         pull_secrets=_pull_secrets(intents),
         adopted=live is not None,
         rdma_taken=rdma,
         environment=first.intent.proxy.environment(),
     )
+
+
+def _gpu_driver_version(settings: Settings, registry: str, entry: GpuOperatorEntry | None, notes: Notes) -> str:
+    """
+    Choose the driver that is written out; "" leaves it to the operator.
+
+    A mirror takes the place of the vendor's registry only in an image that is named whole.
+    """
+    asked = settings.intent.driver.gpu_version or ""
+    if asked or not registry:
+        return asked
+    known = entry.driver_version if entry is not None else ""
+    if not known:
+        notes.warn(
+            "gpu-driver-not-mirrored",
+            "which GPU driver the operator installs by itself is not known, so its image cannot be named at the mirror:"
+            " name one in spec.driver.gpuVersion, or redirect it by a mirror set (railwright images)",
+            str(settings.intent.place("spec.imageRegistry") or settings.name),
+        )
+    return known
 
 
 def sriov_config_share(

@@ -50,7 +50,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     compose.check_ports(fabrics, notes)
     namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
     shares: list[Share] = [*operators, *machine_shares(fabrics, cluster, notes)]
-    gpu = operands.gpu_share(all_settings, cluster, notes) if all_settings else None
+    gpu = operands.gpu_share(all_settings, cluster, operators, catalog, notes) if all_settings else None
     if all_settings:
         needs = nic_needs(fabrics, all_settings, notes)
         in_fabrics = frozenset(node for fabric in fabrics for node in fabric.hardware)
@@ -73,7 +73,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     nodes = admission.node_plans(snapshot, fabrics, drafts.selected, drafts.left_out, notes)
     _refuse_empty(fabrics, snapshot, notes)
     return Plan(
-        basis=_basis(snapshot),
+        basis=_basis(snapshot, fabrics),
         fabrics=tuple(_fabric_plan(fabric) for fabric in fabrics),
         stages=stages(expected, catalog),
         shares=tuple(shares),
@@ -144,7 +144,7 @@ def _fabric_plan(fabric: FabricNodes) -> FabricPlan:
         fabric=intent.fabric,
         rails=fabric.rails,
         groups=fabric.groups,
-        environment=environment(fabric.settings, fabric.rails),
+        environment=environment(fabric),
     )
 
 
@@ -164,9 +164,13 @@ def _refuse_empty(fabrics: tuple[FabricNodes, ...], snapshot: Snapshot, notes: N
             )
 
 
-def _basis(snapshot: Snapshot) -> Basis:
+def _basis(snapshot: Snapshot, fabrics: tuple[FabricNodes, ...]) -> Basis:
     cluster = snapshot.cluster
-    systems = {(tag, node.architecture) for node in snapshot.nodes if (tag := os_tag(node, cluster.openshift_version))}
+    # Drivers come to nodes of a fabric only; where none is admitted yet, to any.
+    nodes = [node for node in snapshot.nodes if any(node.name in fabric.hardware for fabric in fabrics)]
+    systems = {
+        (tag, node.architecture) for node in nodes or snapshot.nodes if (tag := os_tag(node, cluster.openshift_version))
+    }
     return Basis(
         cluster=cluster.name,
         simulated=cluster.simulated,

@@ -2,7 +2,7 @@
 Routers and routes of rails: each route is made where its router can be reached, and nowhere else.
 
 A pod whose interface gets a route through a router that it cannot reach does not start.
-Source: containernetworking/plugins v1.7.1, pkg/ipam/ipam_linux.go (ConfigureIface); Mellanox/nvidia-k8s-ipam 3ce4a34,
+Source: containernetworking/plugins 8f32968f, pkg/ipam/ipam_linux.go (ConfigureIface); Mellanox/nvidia-k8s-ipam 3ce4a34,
 api/v1alpha1 (one router a pool; a route without one is refused).
 """
 

@@ -215,6 +215,8 @@ class GpuPolicyShare:
     """Fields of `driver.rdma` that are wrong for us in an adopted policy, with the value that we need."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Of the driver container: proxies."""
+    on_openshift: bool = True
+    """Whether drivers are built by OpenShift's toolkit, and containers run under CRI-O."""
     stage: StageName = GPU_DRIVER_READY
 
 

@@ -81,6 +81,8 @@ WARNINGS = {
     "driver-without-canary": "A driver added to a policy of others comes to all nodes that it selects, at once.",
     "fewer-rails": "A node has fewer rails than others; pods that ask for all do not fit there.",
     "firmware-virtual-functions": "More VFs than firmware offers: the SR-IOV operator changes firmware and reboots the node.",
+    "gds-version-unknown": "No version of nvidia-fs is known for the GPU Operator, whose bundle names none.",
+    "gpu-driver-not-mirrored": "The operator's own GPU driver is not known, so its image cannot be named at the mirror.",
     "gpu-operands-run-elsewhere": "A node outside every fabric runs GPU operands; the ClusterPolicy reaches it.",
     "group-without-nodes": "A group of spec.groups fits no node of the fabric.",
     "irdma-loaded": "irdma holds ib_core, so the DOCA driver cannot replace it.",

@@ -27,7 +27,7 @@ def gpu_policy(share: GpuPolicyShare) -> tuple[Manifest, ...]:
 
 def _whole(share: GpuPolicyShare) -> dict[str, Any]:
     return {
-        "operator": {"defaultRuntime": "crio", "use_ocp_driver_toolkit": True},
+        "operator": _operator(share),
         "daemonsets": without_empty(
             {
                 "updateStrategy": "RollingUpdate",
@@ -48,6 +48,13 @@ def _whole(share: GpuPolicyShare) -> dict[str, Any]:
         "mig": {"strategy": "single"},
         "sandboxWorkloads": {"enabled": False},
     }
+
+
+def _operator(share: GpuPolicyShare) -> dict[str, Any]:
+    """Say how containers run and drivers are built; the operator finds the runtime itself where it can."""
+    if share.on_openshift:
+        return {"defaultRuntime": "crio", "use_ocp_driver_toolkit": True}
+    return {"defaultRuntime": "containerd"}
 
 
 def _taken(share: GpuPolicyShare) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from railwright.core.ids import FabricName
 from railwright.core.kinds import JOB, POD
 from railwright.core.multus import NETWORKS
 from railwright.core.objects import KubeObject
-from railwright.manifests.assemble import an_object, plain, without_empty
+from railwright.manifests.assemble import an_object, json_string, plain, without_empty
 
 WORKLOAD_LABEL = "railwright.dev/workload"
 JOB_PODS = 2
@@ -24,6 +24,8 @@ class PodRequest:
         resources: extended resources with their counts; requests are the same as limits.
         node_labels: what a node must carry.
         environment: variables by name.
+        tolerations: of the taints that the fabric's nodes may have.
+        addresses: of each network, with prefix length, where no pool gives any; empty elsewhere.
     """
 
     name: str
@@ -35,6 +37,8 @@ class PodRequest:
     resources: Mapping[str, int]
     node_labels: Mapping[str, str]
     environment: Mapping[str, str]
+    tolerations: tuple[Mapping[str, str], ...] = ()
+    addresses: tuple[tuple[str, ...], ...] = ()
 
 
 def a_pod(request: PodRequest) -> KubeObject:
@@ -81,7 +85,18 @@ def _labels(request: PodRequest) -> dict[str, str]:
 
 
 def _annotations(request: PodRequest) -> dict[str, str]:
-    return {NETWORKS: ",".join(request.networks)}
+    """
+    Name the networks; with addresses each as an element of its own, whose arguments Multus hands to the plugin.
+
+    Source: containernetworking/plugins 8f32968f, plugins/ipam/static/main.go (args.cni.ips).
+    """
+    if not request.addresses:
+        return {NETWORKS: ",".join(request.networks)}
+    elements = [
+        {"name": name, "cni-args": {"ips": list(ips)}}
+        for name, ips in zip(request.networks, request.addresses, strict=True)
+    ]
+    return {NETWORKS: json_string(elements)}
 
 
 def _pod_spec(request: PodRequest) -> dict[str, Any]:
@@ -90,6 +105,7 @@ def _pod_spec(request: PodRequest) -> dict[str, Any]:
             "serviceAccountName": request.service_account,
             "automountServiceAccountToken": False,
             "nodeSelector": plain(request.node_labels),
+            "tolerations": plain(request.tolerations),
             "containers": [_container(request)],
             "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
         }

@@ -46,7 +46,7 @@ def policies(
                     root_devices=(port.pci,),
                     vendor=CONNECTX_VENDOR,
                     vfs=settings.vfs,
-                    mtu_bytes=None if settings.is_infiniband else settings.mtu_bytes,
+                    mtu_bytes=settings.mtu_bytes,
                     link_type="ib" if settings.is_infiniband else "eth",
                     priority=priority,
                     fabric=fabric,
