@@ -52,6 +52,7 @@ from railwright.pipeline.prepare import prepare
 from railwright.pipeline.records import open_record
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
+from railwright.pipeline.roles import RoleWish, grant_of
 from railwright.pipeline.status import status as _status
 from railwright.pipeline.subnet import SubnetPort, SubnetRecord, judge_subnet
 from railwright.pipeline.verify import Wish
@@ -70,6 +71,7 @@ from railwright.report.explain import explain_document
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
 from railwright.report.plan import plan_document
+from railwright.report.rbac import rbac_document
 from railwright.report.things import files_document, images_document, workload_document
 from railwright.report.things import worlds_document as _worlds_document
 from railwright.report.verification.compare import diff_document as verify_diff_document
@@ -85,7 +87,7 @@ from railwright.verify.planned import Options, plan_run
 from railwright.verify.planned import Planned as PlannedRun
 from railwright.verify.task import Effort
 from railwright.verify.verify import verify as _verify
-from railwright.wiring import SIMULATOR, faults, machine_clock, open_world, worlds
+from railwright.wiring import SIMULATOR, faults, machine_clock, open_world, surroundings, worlds
 
 __all__ = [
     "ApplyRecord",
@@ -123,6 +125,7 @@ __all__ = [
     "RailwrightError",
     "Refused",
     "Rehearsal",
+    "RoleWish",
     "Scope",
     "Severity",
     "Silent",
@@ -167,6 +170,7 @@ __all__ = [
     "plan",
     "plan_document",
     "planned_run_text",
+    "rbac",
     "read_intents",
     "read_local",
     "record_files",
@@ -470,6 +474,11 @@ def refuse_if_refused(decided: Plan) -> None:
 def explain(asked: str, decisions: tuple[Decision, ...] = ()) -> Document:
     """Explain a key, an error code, or the code of a warning or refusal; with decisions, the value in force."""
     return explain_document(asked, decisions)
+
+
+def rbac(command: str, wish: RoleWish) -> Document:
+    """Write the least roles under which a command runs: the text is what `oc apply -f -` takes."""
+    return rbac_document(grant_of(command, wish, surroundings()))
 
 
 def worlds_document() -> Document:

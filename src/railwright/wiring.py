@@ -1,6 +1,7 @@
 """The only file that picks the world: a kubeconfig's cluster, a simulator, or an archive."""
 
 from railwright.core.errors import UsageError
+from railwright.pipeline.roles import Surroundings
 from railwright.ports.access import DEFAULT_ACCESS, NodeAccess
 from railwright.ports.clock import Clock
 from railwright.ports.world import World
@@ -44,6 +45,13 @@ def machine_clock() -> Clock:
     from railwright.adapters.clock import RealClock
 
     return RealClock()
+
+
+def surroundings() -> Surroundings:
+    """Say what talking to a live cluster takes, before any object is meant."""
+    from railwright.adapters.needs import asking_needs, client_needs, door_needs
+
+    return Surroundings(client_needs(), asking_needs(), door_needs())
 
 
 def worlds() -> tuple[tuple[str, str], ...]:

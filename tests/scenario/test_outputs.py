@@ -30,6 +30,7 @@ BARE = {
     "explain-key": (["explain", "spec.network.mtu", "-f", "RAILS"], "explanation", 0),
     "explain-error": (["explain", "gate-timeout"], "explanation", 0),
     "explain-rule": (["explain", "hardware-not-labelled"], "explanation", 0),
+    "explain-rbac": (["explain", "--rbac", "apply", "-f", "RAILS", "--subject", "User:ci"], "rbac", 0),
     "demo-list": (["demo", "--list"], "worlds", 0),
     "demo": (["demo", "--method", "sriov"], "demo", 0),
     "demo-fault": (["demo", "--fault", "image-pull-fails"], "demo", 4),

@@ -41,9 +41,9 @@ def live_cluster(plane: Plane, kind: Callable[[str, Transport], AnyLive]) -> Any
 
 
 @contextmanager
-def session_plane(definitions: Path | None) -> Iterator[Plane | Unavailable]:
+def session_plane(definitions: Path | None, *, audited: bool = False) -> Iterator[Plane | Unavailable]:
     """Run a plane until the block ends, with published definitions or, for None, small ones that accept anything."""
-    keeper = _Keeper(definitions)
+    keeper = _Keeper(definitions, audited=audited)
     keeper.start()
     try:
         keeper.answered.wait(START_LIMIT_S)
@@ -56,9 +56,10 @@ def session_plane(definitions: Path | None) -> Iterator[Plane | Unavailable]:
 
 
 class _Keeper(threading.Thread):
-    def __init__(self, definitions: Path | None) -> None:
+    def __init__(self, definitions: Path | None, *, audited: bool) -> None:
         super().__init__(name="control plane", daemon=True)
         self._definitions = definitions
+        self._audited = audited
         self.answer: Plane | Unavailable | None = None
         self.failure: BaseException | None = None
         self.answered = threading.Event()
@@ -79,7 +80,7 @@ class _Keeper(threading.Thread):
         if isinstance(programs, Unavailable):
             self.answer = programs
             return
-        async with running_plane(programs) as plane:
+        async with running_plane(programs, audited=self._audited) as plane:
             client = plane.client()
             try:
                 await install_definitions(client, self._definitions, ABSENT)

@@ -16,10 +16,10 @@ from railwright.ports.cluster import Selection
 _GRANTING = frozenset({kinds.ROLE, kinds.CLUSTER_ROLE})
 
 
-def ledger_needs() -> tuple[Need, ...]:
-    """Keep the ledger: its namespace, and ConfigMaps in it."""
+def ledger_needs(*, has_namespace: bool) -> tuple[Need, ...]:
+    """Keep the ledger: its namespace, which is made when it is not there, and ConfigMaps in it."""
     maps = of_kind("create get list patch", kinds.CONFIG_MAP, LEDGER_NAMESPACE)
-    return (*of_ref("create get patch", NAMESPACE_REF), *maps)
+    return (*of_ref("get" if has_namespace else "create get patch", NAMESPACE_REF), *maps)
 
 
 def change_needs(change: Change) -> tuple[Need, ...]:

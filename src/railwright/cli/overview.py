@@ -13,7 +13,7 @@ COMMANDS = {
     "workload": "Print the pod and job that use the rails, with everything they need.",
     "collect": "Write everything that discover and the doctor read into one file, redacted.",
     "images": "List every image the plan needs, as an oc-mirror image set.",
-    "explain": "Say what a key of rails.yaml, an error, a stage or a rule means, and where a value comes from.",
+    "explain": "Say what a key of rails.yaml, an error, a stage or a rule means; --rbac: the least roles for a command.",
     "lab": "Move real RDMA bytes on this machine: soft-RoCE in a small virtual machine.",
     "demo": "The whole job on a simulated cluster; no cluster needed.",
 }

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from railwright.apply.ledger import LedgerStore
+from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
 from railwright.apply.model import Ledger, StageChanges, StageRecord
+from railwright.apply.needs import change_needs, ledger_needs
 from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.apply.stage import apply as apply_stage
 from railwright.catalog.model import Catalog
@@ -21,6 +22,7 @@ from railwright.manifests.model import Manifest
 from railwright.pipeline.before_us import before_us, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.prepare import earlier_intents, read_ledger
+from railwright.pipeline.rights import check_rights
 from railwright.plan.model import Plan
 from railwright.plan.plan import plan
 from railwright.ports.progress import Progress
@@ -107,7 +109,7 @@ async def examine(
         problems=(problem,) if problem else (),
         fail_on=asked.fail_on,
     )
-    return await _mended(world, record, ledger, progress) if asked.fix else record
+    return await _mended(world, record, snapshot, ledger, progress) if asked.fix else record
 
 
 def planned(snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, catalog: Catalog) -> Plan | None:
@@ -122,7 +124,9 @@ def is_fixable(finding: Finding) -> bool:
     return finding.remedy.patch is not None and finding.remedy.risk is Risk.NONE
 
 
-async def _mended(world: World, record: DoctorRecord, ledger: Ledger, progress: Progress) -> DoctorRecord:
+async def _mended(
+    world: World, record: DoctorRecord, snapshot: Snapshot, ledger: Ledger, progress: Progress
+) -> DoctorRecord:
     """Apply the remedies that have no risk, in one stage of their own, through the ledger."""
     chosen = [finding for finding in record.diagnosis.findings if is_fixable(finding)]
     patches = {finding.remedy.patch.ref: finding.remedy.patch for finding in chosen if finding.remedy.patch}
@@ -144,6 +148,10 @@ async def _mended(world: World, record: DoctorRecord, ledger: Ledger, progress: 
         limit_s=_FIX_LIMIT_S,
         hold_s=_FIX_HOLD_S,
     )
+    has_namespace = NAMESPACE_REF in snapshot.cluster.objects
+    wanted = tuple(need for change in stage.changes for need in change_needs(change))
+    needs = (*ledger_needs(has_namespace=has_namespace), *wanted)
+    await check_rights(world, "doctor --fix", needs, hint="leave --fix out, or ask for a role with these rights")
     store = LedgerStore(world.cluster, world.clock)
     await store.open()
     try:

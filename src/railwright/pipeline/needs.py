@@ -4,7 +4,7 @@ What each command asks of an API server, put together from what each of its part
 With a plan every object is known by name. Without one, every object of a kind that some plan writes may be meant.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import NAMESPACE_REF
@@ -60,6 +60,11 @@ class Extent:
     prove: bool = True
 
     @property
+    def has_ledger(self) -> bool:
+        """Whether the ledger's namespace is there."""
+        return self.prepared is not None and NAMESPACE_REF in self.prepared.snapshot.cluster.objects
+
+    @property
     def namespaces(self) -> frozenset[str]:
         """Where the operators are, or may be."""
         if self.prepared is None:
@@ -108,7 +113,7 @@ def writing_needs(extent: Extent) -> tuple[Need, ...]:
     """Apply: what it asks for beside what a plan has read."""
     prepared = extent.prepared
     changes = _any_changes() if prepared is None else tuple(change for _, change in prepared.changes.items)
-    needs = [*ledger_needs()]
+    needs = [*ledger_needs(has_namespace=extent.has_ledger)]
     for change in changes:
         needs += change_needs(change)
     for stage in _stages(extent):
@@ -125,9 +130,14 @@ def apply_needs(extent: Extent) -> tuple[Need, ...]:
     return (*plan_needs(extent), *writing_needs(extent))
 
 
+def running_needs(extent: Extent) -> tuple[Need, ...]:
+    """Verify: what it asks for beside what a plan has read."""
+    return (*ledger_needs(has_namespace=extent.has_ledger), *probing_needs(extent))
+
+
 def verify_needs(extent: Extent) -> tuple[Need, ...]:
     """Plan, run pods and remove them again."""
-    return (*plan_needs(extent), *ledger_needs(), *probing_needs(extent))
+    return (*plan_needs(extent), *running_needs(extent))
 
 
 def probing_needs(extent: Extent) -> tuple[Need, ...]:
@@ -156,13 +166,15 @@ def _probing(namespace: str, *, has_scc: bool) -> tuple[Need, ...]:
 def undoing_needs(extent: Extent) -> tuple[Need, ...]:
     """Clean: what it asks for beside what a plan has read."""
     prepared = extent.prepared
-    kept = of_kind("delete", kinds.CONFIG_MAP, LEDGER_NAMESPACE) + of_ref("delete", NAMESPACE_REF)
+    kept = of_kind("delete", kinds.CONFIG_MAP, LEDGER_NAMESPACE)
+    if prepared is None or NAMESPACE_REF in prepared.ledger.entries:
+        kept += of_ref("delete", NAMESPACE_REF)
     if prepared is not None:
-        return (*ledger_needs(), *kept, *_undoing(_with_csvs(prepared), prepared.plan))
+        return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *_undoing(_with_csvs(prepared), prepared.plan))
     entries = tuple(_any_entry(kind) for kind in (*_WRITTEN, kinds.CLUSTER_SERVICE_VERSION))
     changed = tuple(replace(entry, created=False) for entry in entries)
     undone = (*undo_needs(entries), *undo_needs(changed), *why_kept_needs(entries), *vfs_needs(), *_rolled_back(()))
-    return (*ledger_needs(), *kept, *undone)
+    return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *undone)
 
 
 def clean_needs(extent: Extent) -> tuple[Need, ...]:
@@ -218,7 +230,11 @@ def _stages(extent: Extent) -> tuple[StageChanges, ...]:
 
 
 def _any_changes() -> tuple[Change, ...]:
-    return tuple(Change(Ref(kind, "", ""), Action.CREATE, _any_object(kind)) for kind in _WRITTEN)
+    """Make every kind; of nodes only labels are written."""
+    return tuple(
+        Change(Ref(kind, "", ""), Action.UPDATE if kind == kinds.NODE else Action.CREATE, _any_object(kind))
+        for kind in _WRITTEN
+    )
 
 
 def _any_object(kind: Kind) -> KubeObject:
@@ -252,3 +268,52 @@ def _any_stage() -> StageChanges:
         limit_s=0.0,
         hold_s=0.0,
     )
+
+
+# --- by command -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Command:
+    """
+    One command as far as rights go; every one of them looks into nodes.
+
+    Attributes:
+        writes: it asks for its rights first.
+        can_do_without: it goes on without looking into nodes and without SCCs, and says UNKNOWN of what it did not see.
+    """
+
+    needs: Callable[[Extent], tuple[Need, ...]]
+    writes: bool = False
+    can_do_without: bool = False
+
+
+COMMANDS: Mapping[str, Command] = {
+    "discover": Command(discover_needs, can_do_without=True),
+    "plan": Command(plan_needs),
+    "render": Command(plan_needs),
+    "apply": Command(apply_needs, writes=True),
+    "status": Command(status_needs, can_do_without=True),
+    "verify": Command(verify_needs, writes=True),
+    "doctor": Command(doctor_needs, can_do_without=True),
+    "collect": Command(collect_needs, can_do_without=True),
+    "clean": Command(clean_needs, writes=True),
+    "workload": Command(plan_needs),
+    "images": Command(plan_needs),
+}
+"""Every command that talks to a cluster."""
+
+
+def made_namespaces(extent: Extent) -> tuple[KubeObject, ...]:
+    """Give the namespaces that an apply would make: whoever grants a Role in one has to make it before."""
+    prepared = extent.prepared
+    if prepared is None:
+        return (_namespace(LEDGER_NAMESPACE),)
+    there = {ref.name for ref in prepared.snapshot.cluster.objects if ref.kind == kinds.NAMESPACE}
+    wanted = {i.ref.name: i.obj for i in prepared.manifests.items if i.ref.kind == kinds.NAMESPACE}
+    wanted.setdefault(LEDGER_NAMESPACE, _namespace(LEDGER_NAMESPACE))
+    return tuple(obj for name, obj in sorted(wanted.items()) if name not in there)
+
+
+def _namespace(name: str) -> KubeObject:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

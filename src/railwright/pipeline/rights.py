@@ -16,9 +16,12 @@ _AT_ONCE = 8
 _MOST_NAMED = 20
 
 
-async def check_rights(world: World, command: str, needs: Iterable[Need]) -> None:
+async def check_rights(world: World, command: str, needs: Iterable[Need], *, hint: str = "") -> None:
     """
     Ask the API server whether we may do all of this.
+
+    Args:
+        hint: what to do about it; "" where `explain --rbac` prints a role that holds all of it.
 
     Raises:
         PermissionMissing: naming each verb and resource that is lacking; nothing was written.
@@ -47,7 +50,7 @@ async def check_rights(world: World, command: str, needs: Iterable[Need]) -> Non
         rights = count(len(missing), "right")
         raise PermissionMissing(
             "\n".join((f"{command} needs {rights} that this login lacks; nothing was written:", *shown, *more)),
-            hint=f"railwright explain --rbac {command} prints a role that holds them",
+            hint=hint or f"railwright explain --rbac {command} prints a role that holds them",
             context={"missing": str(len(missing))},
         )
 

@@ -18,6 +18,8 @@ from railwright.core.risk import Risk
 from railwright.facts.model import Platform, PodFacts
 from railwright.manifests.verifiers import Run, Verifier
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.needs import Extent, running_needs
+from railwright.pipeline.rights import check_rights
 from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods, is_of_a_run
 from railwright.plan.expectations import GPU_RESOURCE
 from railwright.plan.model import VERIFIED, FabricPlan
@@ -125,10 +127,13 @@ async def verify_fabric(
 
     Raises:
         Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
+        PermissionMissing: this login lacks rights; each is named, and nothing was written.
     """
     planned = plan_run(_usable(layout_of(prepared, fabric, wish)), wish.options)
     shown(planned)
     _ask(planned, approval)
+    if store is None:
+        await check_rights(world, "verify", running_needs(Extent(prepared)))
     pods = _pods(world, prepared, fabric, planned, wish, catalog, progress, store)
     try:
         await pods.start()

@@ -105,6 +105,12 @@ class PlaneClient:
         """Read one object."""
         return await self._send("GET", await self._path(ref))
 
+    async def token_of(self, namespace: str, service_account: str) -> str:
+        """Ask for a token of a ServiceAccount that is there."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token"
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": None}}
+        return str((await self._send("POST", path, body))["status"]["token"])
+
     async def list(self, kind: Kind) -> tuple[list[KubeObject], str]:
         """Read all objects of a kind in all namespaces, and the version of the collection."""
         answer = await self._send("GET", await self._path(Ref(kind, "", ""), named=False))

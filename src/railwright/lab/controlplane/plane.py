@@ -11,10 +11,11 @@ import json
 import secrets
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from railwright.core.errors import ClusterUnreachable
 from railwright.lab.controlplane.client import PlaneClient
@@ -40,12 +41,18 @@ _ADVERTISED = "10.254.0.1"
 
 @dataclass(frozen=True)
 class Plane:
-    """A control plane that runs; `kubeconfig` logs in as cluster admin."""
+    """
+    A control plane that runs; `kubeconfig` logs in as cluster admin.
+
+    Attributes:
+        audit_log: a JSON line for each request, with who asked and what was answered; None where none is kept.
+    """
 
     server: str
     token: str
     kubeconfig: Path
     processes: tuple[Started, ...]
+    audit_log: Path | None = None
 
     def client(self) -> PlaneClient:
         """Make a client of its own for setting it up."""
@@ -53,13 +60,21 @@ class Plane:
 
 
 @asynccontextmanager
-async def running_plane(programs: Path, controllers: Sequence[str] = ()) -> AsyncIterator[Plane]:
+async def running_plane(
+    programs: Path,
+    controllers: Sequence[str] = (),
+    *,
+    audited: bool = False,
+    flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> AsyncIterator[Plane]:
     """
     Run a control plane for the length of a block.
 
     Args:
         programs: the folder that ensure_programs gave.
         controllers: of kube-controller-manager, beside those that no stand-in plays.
+        audited: whether kube-apiserver writes down every request.
+        flags: more of them, by program; a later one wins.
 
     Raises:
         ClusterUnreachable: a program ended, or was not ready in time; the message holds the end of its log.
@@ -67,12 +82,20 @@ async def running_plane(programs: Path, controllers: Sequence[str] = ()) -> Asyn
     started: list[Started] = []
     with tempfile.TemporaryDirectory(prefix="railwright-plane-") as work:
         try:
-            yield await _start(programs, Path(work), started, controllers)
+            yield await _start(programs, Path(work), started, controllers, audited=audited, flags=flags)
         finally:
             await stop(started)
 
 
-async def _start(programs: Path, work: Path, started: list[Started], controllers: Sequence[str]) -> Plane:
+async def _start(
+    programs: Path,
+    work: Path,
+    started: list[Started],
+    controllers: Sequence[str],
+    *,
+    audited: bool,
+    flags: Mapping[str, Sequence[str]],
+) -> Plane:
     client_port, peer_port, api_port, manager_port = free_ports(4)
     token = secrets.token_hex(16)
     (work / "tokens.csv").write_text(f'{token},admin,admin,"system:masters"\n')
@@ -80,14 +103,21 @@ async def _start(programs: Path, work: Path, started: list[Started], controllers
     etcd_url = f"http://127.0.0.1:{client_port}"
     peer_url = f"http://127.0.0.1:{peer_port}"
     started.append(await start("etcd", _etcd(programs, work, etcd_url, peer_url), work))
-    started.append(await start("kube-apiserver", _apiserver(programs, work, etcd_url, api_port), work))
+    audit_log = work / "audit.log" if audited else None
+    apiserver = [
+        *_apiserver(programs, work, etcd_url, api_port),
+        *_audit(work, audit_log),
+        *flags.get("kube-apiserver", ()),
+    ]
+    started.append(await start("kube-apiserver", apiserver, work))
     server = f"https://127.0.0.1:{api_port}"
     kubeconfig = work / "kubeconfig"
     kubeconfig.write_text(json.dumps(_kubeconfig(server, token)))
     await _wait_ready(server, token, started)
     manager = _manager(programs, work, kubeconfig, manager_port, (*_CONTROLLERS, *controllers))
+    manager += flags.get("kube-controller-manager", ())
     started.append(await start("kube-controller-manager", manager, work))
-    return Plane(server, token, kubeconfig, tuple(started))
+    return Plane(server, token, kubeconfig, tuple(started), audit_log)
 
 
 async def _wait_ready(server: str, token: str, started: list[Started]) -> None:
@@ -147,6 +177,16 @@ def _apiserver(programs: Path, work: Path, etcd_url: str, port: int) -> list[str
         "--endpoint-reconciler-type=none",
         f"--advertise-address={_ADVERTISED}",
     ]
+
+
+def _audit(work: Path, log: Path | None) -> list[str]:
+    """Write down who asked what, without bodies, once it is answered; watches when they begin."""
+    if log is None:
+        return []
+    policy = work / "audit-policy.json"
+    rule = {"level": "Metadata", "omitStages": ["RequestReceived"]}
+    policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [rule]}))
+    return [f"--audit-policy-file={policy}", f"--audit-log-path={log}"]
 
 
 def _manager(programs: Path, work: Path, kubeconfig: Path, port: int, controllers: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from railwright.report.schemas.things import (
     FilesPayload,
     HardwarePayload,
     ImagesPayload,
+    RbacPayload,
     SnapshotPayload,
     WorkloadPayload,
     WorldsPayload,
@@ -38,6 +39,7 @@ PAYLOADS: dict[str, type[Shape]] = {
     "images": ImagesPayload,
     "files": FilesPayload,
     "explanation": ExplanationPayload,
+    "rbac": RbacPayload,
     "worlds": WorldsPayload,
     "demo": DemoPayload,
 }

@@ -79,6 +79,22 @@ class ExplanationPayload(Shape):
     decisions: list[DecisionShape]
 
 
+class PowerShape(Shape):
+    """A right that equals root on nodes, or comes near it."""
+
+    right: str
+    why: str
+
+
+class RbacPayload(Shape):
+    """`railwright explain --rbac`; `objects` are whole manifests."""
+
+    command: str
+    objects: list[dict[str, Any]]
+    powers: list[PowerShape]
+    notes: list[str]
+
+
 class NamedShape(Shape):
     """A world or a fault."""
 
