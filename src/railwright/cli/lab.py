@@ -13,6 +13,7 @@ from railwright.cli.keep import check_folder, keep_run
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
+from railwright.lab.cluster.shape import Shape as ClusterShape
 from railwright.lab.rdma.faults import check_fault
 from railwright.lab.rdma.lab import lab as open_lab
 from railwright.lab.rdma.standing import down, run_in, status, up
@@ -38,6 +39,7 @@ def lab(
     families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
     full: bool = False,
     to: Path | None = None,
+    definitions: Path | None = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
@@ -61,6 +63,8 @@ def lab(
         families: only these families of probes (engine, perftest, latency, cm, sweep).
         full: every family, not only those that prove most.
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
+        definitions: for cluster up: a folder of published CustomResourceDefinitions, to be checked by; without it
+            operators' objects are taken as they are.
         common: output; --cluster is not used.
     """
     given: dict[str, object] = {
@@ -71,6 +75,7 @@ def lab(
         "--rails": rails,
     }
     given |= {"--fault": fault, "--families": families, "--full": full or None, "--to": to}
+    given |= {"--definitions": definitions}
 
     async def action() -> int:
         _refuse_unused(what, given, common)
@@ -90,7 +95,7 @@ def lab(
             case "cluster":
                 from railwright.cli.lab_cluster import cluster
 
-                return await cluster(command, words, nodes or 2, rails or 2, common)
+                return await cluster(command, words, ClusterShape(nodes or 2, rails or 2), definitions, common)
             case "fabric":
                 from railwright.cli.lab_fabric import fabric
 
@@ -108,7 +113,7 @@ _USED: dict[str, set[str]] = {
     "status": set(),
     "down": set(),
     "fabric": {"--nodes", "--fault", "--output"},
-    "cluster": {"command", "words", "--nodes", "--rails"},
+    "cluster": {"command", "words", "--nodes", "--rails", "--definitions"},
 }
 
 
