@@ -20,8 +20,8 @@ HEAD = Ref(kinds.CONFIG_MAP, LEDGER_NAMESPACE, "railwright-ledger")
 HOLDER_ANNOTATION = "railwright.dev/holder"
 HOLDER_TIME_ANNOTATION = "railwright.dev/holder-seen"
 
-LEASE_S = 30.0
-"""A holder that has not been seen for so long is gone."""
+LEASE_S = 60.0
+"""A holder that has not been seen for so long is gone; reading the inside of every node may take half of it."""
 RENEW_S = 10.0
 _MOST_CONFLICTS = 10
 """Two runs that begin together meet once or twice; more is somebody who writes there all the time."""
@@ -135,9 +135,13 @@ class Lease:
         return True
 
 
-def running_elsewhere(holder: str) -> WriteConflict:
+class RunningElsewhere(WriteConflict):
+    """Another run is at work on this cluster: whoever meets it stops, whatever it was about to write."""
+
+
+def running_elsewhere(holder: str) -> RunningElsewhere:
     """Say that another run is at work on this cluster."""
-    return WriteConflict(
+    return RunningElsewhere(
         f"another railwright is writing to this cluster (ledger {HEAD.namespace}/{HEAD.name}, holder {holder})",
         hint="wait for it, or look for it: "
         f"oc -n {HEAD.namespace} get configmap {HEAD.name} -o jsonpath='{{.metadata.annotations}}'",

@@ -358,6 +358,13 @@ class LedgerStore:
         self._maps.pop(name, None)
 
 
+def has_moved(seen: Ledger, now: Ledger) -> bool:
+    """Whether another run wrote to the ledger since it was seen; its own namespace is no matter."""
+    without = ({ref: entry for ref, entry in item.entries.items() if ref != NAMESPACE_REF} for item in (seen, now))
+    entries_seen, entries_now = without
+    return entries_seen != entries_now or dict(seen.fabrics) != dict(now.fabrics)
+
+
 def _merge_fabrics(known: LedgerEntry, entry: LedgerEntry) -> tuple[FabricName, ...]:
     """Empty means every fabric, and stays so."""
     if not known.fabrics or not entry.fabrics:

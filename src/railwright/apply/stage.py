@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from railwright.apply.gate import Gate, GateResult
+from railwright.apply.lease import RunningElsewhere
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.means import Means
 from railwright.apply.model import StageChanges, StageRecord, Write
@@ -64,6 +65,7 @@ async def apply(
     Raises:
         ClusterError: the cluster does not answer any more, the login expired, a permission is missing: what was done
             until then is in the ledger, and the same command goes on from there.
+        RunningElsewhere: another run took the ledger meanwhile; it is at work now.
         StageInterrupted: the task was cancelled.
     """
     started_at, started_s = clock.now(), clock.monotonic_s()
@@ -121,6 +123,8 @@ async def _write_all(stage: StageChanges, writer: Writer, done: _Done) -> str:
     for change in stage.changes:
         try:
             written = await writer.write(change)
+        except RunningElsewhere:
+            raise
         except _ANSWERS as error:
             problems.append(error.message if str(change.ref) in error.message else f"{change.ref}: {error.message}")
             if not stage.dry_run:

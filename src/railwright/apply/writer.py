@@ -8,6 +8,7 @@ left alone unless the person said otherwise.
 
 from dataclasses import dataclass, replace
 
+from railwright.apply.lease import RunningElsewhere
 from railwright.apply.means import Means
 from railwright.apply.model import LedgerEntry, StageChanges, Write
 from railwright.apply.ours import known_refs, speaks_of, taken_by_ref
@@ -65,6 +66,7 @@ class Writer:
             WriteConflict: another owner's field, or an object that does not hold still.
             ObjectRefused: the server or a webhook says no.
             NotFound: an object that others made, and that we only change, is gone.
+            RunningElsewhere: another run took the ledger meanwhile.
         """
         check_node_change(change)
         if self._stage.dry_run:
@@ -79,7 +81,7 @@ class Writer:
                 written = await self._write_once(current, live)
                 return self._with_receipt(written, live) if attempt > 1 else written
             except WriteConflict as error:
-                if owned_by_others(error) or attempt == _ATTEMPTS:
+                if isinstance(error, RunningElsewhere) or owned_by_others(error) or attempt == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
 

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from railwright.apply.ledger import LedgerStore
+from railwright.apply.ledger import LedgerStore, has_moved
 from railwright.apply.means import Means
 from railwright.apply.model import StageChanges, StageNote, StageRecord
 from railwright.apply.stage import StageInterrupted
@@ -158,7 +158,7 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
     """Go through the runs until one does not pass; nodes that come back before the first batch are in it."""
     _name_refused_nodes(job, prepared.plan)
     if not job.dry_run:
-        await job.store.open()
+        prepared = await _with_ledger(job, prepared)
         before = values_before(prepared.snapshot)
         for intent in job.intents:
             subnets = choices_to_keep(intent, prepared.plan, prepared.ledger)
@@ -168,8 +168,10 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
     done = 0
     while done < len(runs):
         turn = turn_of(runs[done], prepared.plan)
+        await job.store.renew()
         if not fresh or turn != prepared.turn:
             prepared = await _prepared_again(job, prepared, turn, fresh=fresh)
+            await job.store.renew()
             _name_refused_nodes(job, prepared.plan)
             if prepared.plan.is_refused:
                 job.refusals = prepared.plan.refusals
@@ -191,6 +193,22 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
         done += 1
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
     _name_late_nodes(job, prepared.plan, runs)
+
+
+async def _with_ledger(job: _Job, prepared: Prepared) -> Prepared:
+    """
+    Take the ledger; what another run wrote to it since the plan was made is planned with.
+
+    Raises:
+        Refused: that plan is refused.
+    """
+    await job.store.open()
+    if not has_moved(prepared.ledger, job.store.ledger):
+        return prepared
+    job.progress.emit(Note("another railwright was at work since the plan was made: planning again"))
+    again = await prepare(job.world, job.intents, job.catalog, job.progress)
+    _check(again.plan, None)
+    return again
 
 
 async def _prepared_again(job: _Job, last: Prepared, turn: Turn | None, *, fresh: bool) -> Prepared:

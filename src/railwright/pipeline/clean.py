@@ -4,7 +4,8 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
+from railwright.apply.lease import RunningElsewhere
+from railwright.apply.ledger import NAMESPACE_REF, LedgerStore, has_moved
 from railwright.apply.means import Means
 from railwright.apply.model import Ledger, LedgerEntry, StageChanges
 from railwright.apply.writer import Writer
@@ -81,6 +82,7 @@ async def clean(
         Refused: a node would be cut off, a risk was not confirmed, or the plan of what stays is refused.
         UsageError: a name that the ledger does not know.
         PermissionMissing: this login lacks rights; each is named, and nothing was written.
+        WriteConflict: another railwright is, or was meanwhile, writing to this cluster.
         ClusterError: the cluster does not answer, or refuses us.
     """
     store = LedgerStore(world.cluster, world.clock)
@@ -179,6 +181,11 @@ async def _carry_out(job: _Job) -> None:
         return
     if not job.dry_run:
         await job.store.open()
+        if has_moved(job.before.ledger, job.store.ledger):
+            raise WriteConflict(
+                "another railwright changed this cluster since clean looked at it; nothing was undone",
+                hint="run the same command again: it looks again, and shows what it is going to do",
+            )
     # Asked before the first step: a clean that was stopped at this wait has no policies any more, and waits again.
     waits_for_vfs = not job.dry_run and (job.undoes_sriov or takes_vfs(job.undoing.pending.values()))
     for step_name in undo_steps():
@@ -233,10 +240,12 @@ async def _write_rest(job: _Job, rest: Prepared) -> bool:
         if change.ref not in known or change.action in {Action.UNCHANGED, Action.CREATE}:
             continue
         rolling = rolling_entry(change.ref, CLEAN)
+        if rolling is not None and not job.dry_run:
+            await job.store.record_intention(rolling)
         try:
-            if rolling is not None and not job.dry_run:
-                await job.store.record_intention(rolling)
             written = await writer.write(change)
+        except RunningElsewhere:
+            raise
         except (WriteConflict, ObjectRefused) as error:
             job.undoing.objects.append(Undone(change.ref, "update", Verdict.FAIL, error.message))
             return False

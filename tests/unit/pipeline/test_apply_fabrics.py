@@ -6,17 +6,18 @@ from unit.apply.stage_builders import speaking_judges
 from unit.pipeline import fake_plans
 from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_world, an_intent, manifests_for, planned
 
+from railwright.apply.lease import HEAD, HOLDER_ANNOTATION, RENEW_S
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import StageRecord
 from railwright.core import kinds
-from railwright.core.errors import ClusterUnreachable, Refused, UsageError
+from railwright.core.errors import ClusterUnreachable, Refused, UsageError, WriteConflict
 from railwright.core.ids import StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.pipeline import apply as apply_module
 from railwright.pipeline.apply import apply_fabrics
 from railwright.plan.model import HARDWARE_LABELLED, NETWORKS_ATTACHED, NIC_DRIVER_READY, OPERATORS_INSTALLED, VERIFIED
-from railwright.ports.progress import StageEnded, StageStarted
+from railwright.ports.progress import Note, StageEnded, StageStarted
 
 NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic")
 
@@ -267,6 +268,42 @@ async def test_killed_after_any_write_and_run_again_everything_is_the_same(monke
         world.cluster.after_write = lambda _verb, _ref: None
         record = await run(world)
         assert (record.exit_code, without_ledger(world.cluster)) == (0, expected), f"killed after write {number}"
+
+
+async def test_what_another_run_applied_since_the_plan_was_made_is_planned_with(monkeypatch):
+    made = planned(monkeypatch)
+    world, prepare = a_world(), apply_module.prepare
+
+    async def prepare_while_another_applies(*args):
+        prepared = await prepare(*args)
+        if len(made) == 1:
+            other = LedgerStore(world.cluster, world.clock)
+            await other.note_fabric(WEST, "name: west")
+            await other.close()
+        return prepared
+
+    monkeypatch.setattr(apply_module, "prepare", prepare_while_another_applies)
+    progress = Seeing()
+    assert (await run(world, progress=progress)).exit_code == 0
+    assert {fabric.name for fabric in made[-1].fabrics} == {EAST, WEST}
+    assert Ref(kinds.MACVLAN_NETWORK, "", "west-rail0") in world.cluster.store.objects
+    assert "planning again" in progress.of(Note)[0].text
+
+
+async def test_a_run_that_lost_the_ledger_stops_with_the_name_of_who_has_it(monkeypatch):
+    planned(monkeypatch)
+    world = a_world()
+
+    def another_takes_it(verb, ref):
+        if verb == "apply" and ref == NIC:
+            mark = {"metadata": {"annotations": {HOLDER_ANNOTATION: "somebody-else"}}}
+            world.cluster.merge(HEAD, mark)
+            world.cluster.clock.elapsed_s += RENEW_S
+
+    world.cluster.after_write = another_takes_it
+    with pytest.raises(WriteConflict, match="somebody-else") as told:
+        await run(world)
+    assert told.value.exit_code == 3
 
 
 @pytest.mark.parametrize(("verdict", "kept"), [(Verdict.PASS, True), (Verdict.FAIL, True), (Verdict.SKIP, False)])

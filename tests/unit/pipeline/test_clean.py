@@ -6,7 +6,7 @@ from unit.pipeline.fake_plans import EAST, NODES, WEST, a_plan, a_refusal, a_wor
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import LedgerEntry
 from railwright.core import kinds
-from railwright.core.errors import Refused, UsageError
+from railwright.core.errors import Refused, UsageError, WriteConflict
 from railwright.core.ids import FabricName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
@@ -155,6 +155,26 @@ async def test_a_dry_run_says_all_and_removes_nothing(monkeypatch):
     record = await run(world, dry_run=True, approval=Answering(answer=False))
     assert content(world.cluster) == before
     assert {item.action for item in record.objects} == {"delete", "restore"}
+
+
+async def test_a_clean_goes_by_no_list_that_another_run_has_changed_since(monkeypatch):
+    planned(monkeypatch)
+    world = await applied()
+
+    class AnotherApplies(Answering):
+        """Somebody reads the question for a while."""
+
+        def approve(self, question):
+            world.cluster.merge(
+                Ref(kinds.CONFIG_MAP, "railwright", "railwright-fabric-east"), {"data": {"applied_at": "now"}}
+            )
+            return super().approve(question)
+
+    before = sorted(world.cluster.store.objects)
+    with pytest.raises(WriteConflict, match="changed this cluster since clean looked at it"):
+        await run(world, approval=AnotherApplies())
+    assert sorted(world.cluster.store.objects) == before
+    assert (await run(world)).exit_code == 0
 
 
 async def test_a_fabric_that_was_never_applied_is_named(monkeypatch):
