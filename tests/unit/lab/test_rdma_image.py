@@ -1,5 +1,6 @@
 """What the lab's machine is made of: archives, programs' libraries, modules in order."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,8 @@ import pytest
 
 from railwright.lab.rdma.cpio import Archive
 from railwright.lab.rdma.elf import needed_libraries
-from railwright.lab.rdma.image import own_file_system
 from railwright.lab.rdma.kernel import ModuleTree, module_tree
+from railwright.lab.rdma.own_code import own_file_system
 
 PACKAGE = Path(__file__).parents[3] / "src" / "railwright"
 
@@ -100,3 +101,18 @@ def test_our_own_code_inside_needs_nothing_that_is_not_there() -> None:
     assert not any(
         name.startswith(f"{root}/{other}") for name in names for other in ("verify", "facts", "ports", "api")
     )
+
+
+def test_what_runs_inside_finds_all_that_it_imports_of_ours() -> None:
+    files = {
+        name: data.decode() for name, (_, data) in _entries(own_file_system(PACKAGE)).items() if name.endswith(".py")
+    }
+    imported = {
+        found
+        for text in files.values()
+        for found in re.findall(r"^\s*from (railwright[\w.]*) import", text, re.MULTILINE)
+    }
+    assert "railwright.core.ids" in imported
+    for module in imported:
+        place = f"usr/lib/railwright/{module.replace('.', '/')}"
+        assert {f"{place}.py", f"{place}/__init__.py"} & set(files), module

@@ -1,4 +1,4 @@
-"""The machine's first file system, put together from unpacked packages; and the small second one that holds our code."""
+"""The machine's first file system, put together from unpacked packages; own_code.py has the small second one."""
 
 import re
 import subprocess
@@ -94,17 +94,6 @@ def first_file_system(root: Path, modules: ModuleTree, init: bytes) -> bytes:
     archive.path(root / "etc/libibverbs.d/rxe.driver", "etc/libibverbs.d/rxe.driver")
     userland.python()
     archive.file("init", init, 0o755)
-    return archive.close()
-
-
-def own_file_system(package: Path) -> bytes:
-    """Put together our own code that runs inside: `core`, `dataplane` and the agent; appended to the first."""
-    archive = Archive()
-    parts = ("__init__.py", "core", "dataplane", "lab/__init__.py", "lab/rdma/__init__.py", "lab/rdma/guest")
-    for part in parts:
-        for path in _files_below(package / part):
-            if path.suffix == ".py":
-                archive.path(path, f"usr/lib/railwright/railwright/{path.relative_to(package).as_posix()}")
     return archive.close()
 
 

@@ -15,10 +15,10 @@ from railwright.lab.rdma import tools
 from railwright.lab.rdma.build import built_image, ensure_image
 from railwright.lab.rdma.endpoints import PodEndpoint
 from railwright.lab.rdma.faults import FAULTS, check_fault, no_fault
-from railwright.lab.rdma.image import own_file_system
 from railwright.lab.rdma.kept import running, state_file
 from railwright.lab.rdma.machine import Link, MachineParts
 from railwright.lab.rdma.newer_emulator import emulator_with_igb
+from railwright.lab.rdma.own_code import own_file_system
 from railwright.lab.rdma.topology import (
     Shape,
     build_script,

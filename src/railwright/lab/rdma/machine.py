@@ -126,7 +126,7 @@ class MachineParts:
     What a machine is started from.
 
     Attributes:
-        own_code: a second file system, see `image.own_file_system`.
+        own_code: a second file system, see own_code.py.
         nics: QEMU's arguments for the NICs that a method needs.
     """
 
