@@ -6,6 +6,7 @@ SIGKILL the next run, or clean, removes it. The ledger's lease is held until the
 the cluster while it is measured, and what the ledger knows of other runs is of runs that are over.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -17,14 +18,14 @@ from railwright.apply.undo import undo_step
 from railwright.apply.writer import Writer
 from railwright.changes.model import Action, Change
 from railwright.core import kinds
-from railwright.core.errors import ClusterError, NotFound, RailwrightError, Refused
+from railwright.core.errors import ClusterError, RailwrightError, Refused
 from railwright.core.ids import NodeName, PciAddress, RailName, StageName
 from railwright.core.multus import NETWORK_STATUS
-from railwright.core.objects import KubeObject, Ref, annotations_of, dig, ref_of
+from railwright.core.objects import KubeObject, annotations_of, dig, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.facts.sources.network_status import parse_network_status
-from railwright.manifests.verifiers import CONTAINER, Run, Verifier, access_of, pod_of
+from railwright.manifests.verifiers import CONTAINER, RUN_LABEL, Run, Verifier, access_of, pod_of
 from railwright.plan.model import Rail
 from railwright.ports.cluster import Selection
 from railwright.ports.endpoint import HeldRail
@@ -36,7 +37,8 @@ from railwright.verify.pods.endpoint import ASK, PodEndpoint, has_python
 STAGE_PREFIX = "verify-run-"
 READY_LIMIT_S, REMOVAL_LIMIT_S = 300.0, 120.0
 _EXPECTED_READY_S = 40.0
-_ASK_LIMIT_S = 30.0
+_ASK_LIMIT_S = 15.0
+_ASKED_AT_ONCE = 16
 
 
 @dataclass
@@ -88,6 +90,7 @@ class VerifierPods:
         for number, verifier in enumerate(self.verifiers):
             await self._write_pod(writer, number, verifier)
         await self._wait()
+        self.endpoints.sort(key=lambda item: item.node)
 
     async def stay(self) -> None:
         """
@@ -149,44 +152,54 @@ class VerifierPods:
     # --- until they are ready -----------------------------------------------------------------------------------------
 
     async def _wait(self) -> None:
+        """Make endpoints of pods as they get ready; at the limit, and where one never will be, its node is absent."""
         clock, started_s = self.world.clock, self.world.clock.monotonic_s()
-        refs = {
-            Ref(kinds.POD, self.run.namespace, f"{self.run.name}-{number}"): item.node
-            for number, item in enumerate(self.verifiers)
-        }
-        selections = [Selection(ref.kind, ref.namespace, name=ref.name) for ref in refs]
-        async with self.world.cluster.watch(selections) as watch:
-            while refs:
-                waiting = {}
-                for ref, node in refs.items():
-                    pod = await self._read(ref)
-                    if pod is not None and is_pod_ready(pod):
-                        await self._admit(pod, node)
-                    elif (why := _hopeless(pod)) is not None:
-                        self.absent[node] = why
-                    else:
-                        waiting[ref] = node, _why_not_yet(pod)
-                refs = {ref: node for ref, (node, _) in waiting.items()}
+        left = {f"{self.run.name}-{number}": item.node for number, item in enumerate(self.verifiers)}
+        async with self.world.cluster.watch([self._pods]) as watch:
+            while True:
+                waiting = await self._turn(left)
                 elapsed_s = clock.monotonic_s() - started_s
-                if not refs:
+                if not waiting:
                     return
-                first, (_, why_not) = next(iter(waiting.items()))
                 if elapsed_s >= READY_LIMIT_S:
-                    self.absent |= {
-                        node: f"its pod was not ready after {READY_LIMIT_S:.0f} s: {why}"
-                        for node, why in waiting.values()
-                    }
+                    late = f"its pod was not ready after {READY_LIMIT_S:.0f} s: "
+                    self.absent |= {left[name]: late + why for name, why in waiting.items()}
                     return
-                text = f"{first}: {why_not}" + (f" (and {len(refs) - 1} more)" if len(refs) > 1 else "")
+                left = {name: left[name] for name in waiting}
+                first, why = next(iter(waiting.items()))
+                text = f"pod {first}: {why}" + (f" (and {len(left) - 1} more)" if len(left) > 1 else "")
                 self.progress.emit(Waiting(self.stage, text, elapsed_s, _EXPECTED_READY_S, READY_LIMIT_S))
                 await self.stay()
                 await watch.next(max(1.0, min(15.0, READY_LIMIT_S - elapsed_s)))
 
-    async def _read(self, ref: Ref) -> KubeObject | None:
-        try:
-            return await retried(lambda: self.world.cluster.get(ref), self.world.clock)
-        except NotFound:
-            return None
+    async def _turn(self, left: Mapping[str, NodeName]) -> dict[str, str]:
+        """
+        Look at the pods once, and take those that are ready.
+
+        Returns:
+            Why each of the others is not ready yet, by name.
+        """
+        seen = {ref_of(pod).name: pod for pod in await retried(self._list, self.world.clock)}
+        waiting, ready = {}, []
+        for name, node in left.items():
+            pod = seen.get(name)
+            if pod is not None and is_pod_ready(pod):
+                ready.append((pod, node))
+            elif (why := _hopeless(pod)) is not None:
+                self.absent[node] = why
+            else:
+                waiting[name] = _why_not_yet(pod)
+        for start in range(0, len(ready), _ASKED_AT_ONCE):
+            await asyncio.gather(*(self._admit(pod, node) for pod, node in ready[start : start + _ASKED_AT_ONCE]))
+            await self.stay()
+        return waiting
+
+    @property
+    def _pods(self) -> Selection:
+        return Selection(kinds.POD, self.run.namespace, labels=f"{RUN_LABEL}={self.run.id}")
+
+    async def _list(self) -> list[KubeObject]:
+        return [pod async for pod in self.world.cluster.list(self._pods)]
 
     async def _admit(self, pod: KubeObject, node: NodeName) -> None:
         """Make an endpoint of a pod that runs, if it has the rails that it was to have."""
