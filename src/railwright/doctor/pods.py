@@ -12,8 +12,8 @@ PULL_REASONS = frozenset(
 CONFIG_REASONS = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
 CRASH_REASON = "CrashLoopBackOff"
 _DRIVER = ("mofed-", "nvidia-driver-daemonset", "nvidia-gpu-driver")
-_USUAL_LIMIT_S = 900.0
-_DRIVER_LIMIT_S = 2700.0
+USUAL_LIMIT_S = 900.0
+DRIVER_LIMIT_S = 2700.0
 """
 How long a pod may take to begin before it counts as stuck: 15 minutes, and 45 where a driver is built.
 
@@ -71,4 +71,4 @@ def age_s(pod: PodFacts, now: datetime) -> float | None:
 
 def limit_s(pod: PodFacts) -> float:
     """How long it may take to begin."""
-    return _DRIVER_LIMIT_S if is_driver(pod) else _USUAL_LIMIT_S
+    return DRIVER_LIMIT_S if is_driver(pod) else USUAL_LIMIT_S

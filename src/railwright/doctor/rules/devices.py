@@ -25,6 +25,8 @@ from railwright.doctor.model import (
 )
 from railwright.doctor.needs import BY_OPERATORS, INSIDE, NODES, SRIOV_POLICIES, objects, pods_of
 from railwright.doctor.operators import SRIOV
+from railwright.doctor.pace import PACE, is_driver_new, moving
+from railwright.doctor.pods import DRIVER_LIMIT_S, USUAL_LIMIT_S, age_s
 from railwright.doctor.promises import GPU_RESOURCE, PROMISES, Promise, promises, sriov_policies
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped
@@ -39,11 +41,12 @@ RESOURCE_NOT_ALLOCATABLE = RuleInfo(
     "policy, the GPUs of ClusterPolicy. No operator looks whether the node offers it; ready says nothing. The rule names "
     "why, as far as facts tell: the plugin's pod is not there or not ready, no port of the node meets the pool's "
     "criteria (and which criterion is to blame), VFs are missing, the plugin started before what it should have found "
-    "or lost the kubelet. Fewer than promised is found too.",
+    "or lost the kubelet. Fewer than promised is found too. A warning while it may still come: policy, plugin or driver are "
+    "new there, or the node is in a roll-out.",
     source="Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 against kube-apiserver 1.36.3, 2026-11 (ready with "
     "nothing allocatable); Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources (an empty pool is offered as 0)",
     needs=(NODES, PROMISES),
-    uses=(objects(kinds.POD), INSIDE, BY_OPERATORS),
+    uses=(PACE, INSIDE, BY_OPERATORS),
     covers=("B047", "B051", "B055", "B056", "B057", "B058", "B113"),
     leads_to=(Condition.WORKLOAD_WAITS,),
     shows=(
@@ -72,11 +75,12 @@ class _Way(Enum):
 
 @dataclass(frozen=True)
 class _Reason:
-    """Why a promise is not kept, and what is to be done."""
+    """Why a promise is not kept, and what is to be done; `step` says what is still on its way there, if anything."""
 
     text: str
     way: _Way
     evidence: Evidence | None = None
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,11 @@ def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
     wanted: dict[tuple[NodeName, str], list[Promise]] = defaultdict(list)
     for promise in promises(seen):
         wanted[promise.node, promise.resource].append(promise)
-    groups: dict[tuple[str, str], list[_Short]] = defaultdict(list)
+    groups: dict[tuple[str, str, bool], list[_Short]] = defaultdict(list)
     for (node, resource), made in wanted.items():
         short = _short(seen, node, resource, made)
         if short is not None:
-            groups[str(short.promise.policy), short.reason.text].append(short)
+            groups[str(short.promise.policy), short.reason.text, bool(short.reason.step)].append(short)
     for shorts in groups.values():
         yield _resources(shorts)
 
@@ -109,7 +113,21 @@ def _short(seen: Seen, node: NodeName, resource: str, made: list[Promise]) -> _S
     if have is not None and have >= least:
         return None
     first = made[0]
-    return _Short(first, have, _why(seen, first, have))
+    return _Short(first, have, replace(_why(seen, first, have), step=_step(seen, first)))
+
+
+def _step(seen: Seen, promise: Promise) -> str:
+    """Say what may still bring the resource; empty when nothing is on its way."""
+    state = seen.node_states.get(promise.node)
+    if promise.policy.kind == kinds.SRIOV_NETWORK_NODE_POLICY and dig(state, "status", "syncStatus") == "InProgress":
+        return "the config daemon is at work on the node"
+    if is_driver_new(seen, seen.get(promise.policy.kind, promise.policy.name, promise.policy.namespace)):
+        return f"{promise.policy} is new"
+    for pod in seen.pods_by_node.get(promise.node, ()):
+        since = age_s(pod, seen.now)
+        if pod.owner == f"DaemonSet/{promise.plugin}" and since is not None and since < USUAL_LIMIT_S:
+            return f"its device plugin started {since / 60:.0f} minutes ago"
+    return moving(seen, promise.node)
 
 
 def _why(seen: Seen, promise: Promise, have: int | None) -> _Reason:
@@ -194,11 +212,13 @@ def _resources(shorts: list[_Short]) -> Finding:
     what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more resources"
     return conclude(
         RESOURCE_NOT_ALLOCATABLE,
-        f"{what} of {first.policy} {'is' if len(names) == 1 else 'are'} not there: {reason.text}.",
+        f"{what} of {first.policy} {'is' if len(names) == 1 else 'are'} not there{' yet' if reason.step else ''}: {reason.text}"
+        f"{f' ({reason.step})' if reason.step else ''}.",
         evidence=(*why_seen[:2], *capped(evidence)),
         remedy=_resource_remedy(first, reason.way),
         nodes=(short.promise.node for short in shorts),
         about=(f"resource:{resource}" for resource in names),
+        severity=Severity.WARNING if reason.step else None,
     )
 
 
@@ -237,11 +257,11 @@ VFS_NOT_AS_WANTED = RuleInfo(
     text="The config daemon of the SR-IOV operator says that it failed, has no pod on the node (its node state is then "
     "old, whatever it says), never took a policy up, or says Succeeded while VFs are missing, have the wrong link type, "
     "or have no GUID. The rule reads the node state's own words and, where facts tell, the reason: SR-IOV off in "
-    "firmware, kernel lockdown, more VFs than the port can have.",
+    "firmware, kernel lockdown, more VFs than the port can have. A warning while policy, daemon or node are on their way.",
     source="Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5, pkg/plugins/mellanox/mellanox_plugin.go (lockdown)",
     needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_STATE, *SRIOV_POLICIES), pods_of(SRIOV)),
-    uses=(INSIDE,),
+    uses=(PACE, INSIDE),
     covers=("B049", "B053", "B054", "B060", "B069", "B107", "B160", "B164"),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
     shows=(Condition.VFS_MISSING, Condition.OPERATOR_MISSING, Condition.NIC_DRIVER_NOT_READY, Condition.LABELS_MISSING),
@@ -264,16 +284,17 @@ _ZERO_GUID = "0000:0000:0000:0000"
 
 def judge_vfs(seen: Seen) -> Iterator[Finding | Unknown]:
     """Judge each node that a SR-IOV policy selects by its node state, and group nodes with the same answer."""
-    groups: dict[tuple[str, _Mend], list[tuple[NodeName, Evidence]]] = defaultdict(list)
+    groups: dict[tuple[str, _Mend, bool], list[tuple[NodeName, Evidence]]] = defaultdict(list)
     policies = sriov_policies(seen)
     concerned = {
         node.name for item in policies for node in seen.selected(dig(item, "spec", "nodeSelector", default={}))
     }
     for node in sorted(concerned):
         for why, mend, evidence in _node_state(seen, node, policies):
-            groups[why, mend].append((node, evidence))
+            begins = mend is _Mend.READ_LOG and _begins(seen, node, policies)
+            groups[why, mend, begins].append((node, evidence))
     home = next((str(item["metadata"].get("namespace", "")) for item in policies), "")
-    for (why, mend), places in groups.items():
+    for (why, mend, begins), places in groups.items():
         nodes = [node for node, _ in places]
         yield conclude(
             VFS_NOT_AS_WANTED,
@@ -282,7 +303,17 @@ def judge_vfs(seen: Seen) -> Iterator[Finding | Unknown]:
             remedy=_vf_remedy(mend, nodes[0], home),
             nodes=nodes,
             about=(f"operator:{SRIOV}",),
+            severity=Severity.WARNING if begins else None,
         )
+
+
+def _begins(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> bool:
+    """Whether VFs may still come: the daemon says nothing of an error, and policy, daemon or node are on their way."""
+    if dig(seen.node_states.get(node), "status", "syncStatus") == "Failed":
+        return False
+    ages = [age_s(pod, seen.now) for pod in seen.pods_by_node.get(node, ()) if pod.owner == _DAEMON]
+    is_young = any(age is not None and age < DRIVER_LIMIT_S for age in ages)
+    return is_young or any(is_driver_new(seen, item) for item in policies) or bool(moving(seen, node))
 
 
 def _node_state(seen: Seen, node: NodeName, policies: Iterable[KubeObject]) -> Iterator[_Answer]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import yaml
 
 from railwright.core import kinds
-from railwright.core.ids import NodeName, RuleId
+from railwright.core.ids import FabricName, NodeName, RuleId
 from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.core.risk import Risk
 from railwright.doctor import nic_policy
@@ -26,8 +26,11 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import INSIDE, NODES, objects
 from railwright.doctor.nic_policy import NIC_LABEL, WAIT_LABEL
 from railwright.doctor.operators import NETWORK
+from railwright.doctor.pace import PACE, is_driver_new, is_new, moving
+from railwright.doctor.pods import USUAL_LIMIT_S, age_s
 from railwright.doctor.seen import Seen
 from railwright.facts.model import NodeFacts, PodFacts
+from railwright.plan.model import fabric_label
 
 _GPU_LABEL = "feature.node.kubernetes.io/pci-10de.present"
 _WORKERS = ("nfd-worker", "node-feature-discovery-worker")
@@ -45,7 +48,7 @@ HARDWARE_NOT_LABELLED = RuleInfo(
     source="node-feature-discovery v0.17, documentation of sources.pci.deviceClassWhitelist and deviceLabelFields; "
     "NVIDIA Network Operator v26.4.1, NodeFeatureRule and selectors of its DaemonSets (2026-08-22)",
     needs=(INSIDE, objects(*_WANTS_LABELS)),
-    uses=(objects(kinds.POD),),
+    uses=(PACE,),
     covers=("B013",),
     leads_to=(Condition.LABELS_MISSING,),
     shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
@@ -73,7 +76,15 @@ def judge_hardware_not_labelled(seen: Seen) -> Iterator[Finding | Unknown]:
             ),
             remedy=remedy,
             nodes=(node for node, _ in missing),
+            severity=Severity.WARNING if _begins(seen) else None,
         )
+
+
+def _begins(seen: Seen) -> bool:
+    """Whether Node Feature Discovery was set up a short time ago, or its workers have just been made."""
+    ages = [age_s(pod, seen.now) for pod in seen.pods if pod.owner.endswith(_WORKERS)]
+    is_young = any(age is not None and age < USUAL_LIMIT_S for age in ages)
+    return is_young or any(is_new(seen, item) for item in seen.of_kind(kinds.NODE_FEATURE_DISCOVERY))
 
 
 def _why(seen: Seen, nodes: tuple[NodeName, ...]) -> tuple[str, tuple[Evidence, ...], Remedy]:
@@ -154,10 +165,12 @@ SELECTOR_FITS_NOTHING = RuleInfo(
     text="A node selector that no node carries all labels of, or taints that are not tolerated on any that do: SR-IOV "
     "policies, node affinity of NicClusterPolicy, and DaemonSets that put something on nodes which then does not run at "
     "all (the worker of Node Feature Discovery, drivers, device plugins, the SR-IOV config daemon). DaemonSets for options "
-    "that no node has (MPS, MIG, vGPU) are left out.",
+    "that no node has (MPS, MIG, vGPU) are left out. A warning while its nodes may still come: it is new, apply has not "
+    "admitted them, or their NIC driver is being loaded.",
     source="Measured: Network Operator 26.4.1 (a DaemonSet that wants 0 pods is not ready), GPU Operator 26.7.0 (it counts "
     "as ready), SR-IOV network operator 1.6.0, 2026-11",
     needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET)),
+    uses=(PACE,),
     covers=("B013",),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING, Condition.NIC_DRIVER_NOT_READY),
     shows=(Condition.LABELS_MISSING, Condition.NIC_DRIVER_NOT_READY),
@@ -187,8 +200,17 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
         selector = dig(daemon_set, "spec", "template", "spec", "nodeSelector", default={})
         is_one = name.startswith((*_MATTERS, *_GPU_MATTERS)) and "observedGeneration" in status
         if is_one and not status.get("desiredNumberScheduled") and not _has_sibling(seen, daemon_set):
-            found = _kept_out(seen, daemon_set) or _no_node(seen, f"DaemonSet {name}", selector, Severity.ERROR)
+            severity = Severity.WARNING if _waits(seen, daemon_set, selector) else Severity.ERROR
+            found = _kept_out(seen, daemon_set) or _no_node(seen, f"DaemonSet {name}", selector, severity)
             yield _linked(found, name, selector)
+
+
+def _waits(seen: Seen, daemon_set: KubeObject, selector: Mapping[str, str]) -> bool:
+    """Whether its nodes may still come: it is new, apply has not admitted any yet, or their NIC driver is being loaded."""
+    ours = {key: value for key, value in selector.items() if key.startswith(fabric_label(FabricName("")))}
+    if is_driver_new(seen, daemon_set) or (ours and not seen.selected(ours)):
+        return True
+    return WAIT_LABEL in selector and any(moving(seen, node.name) for node in seen.nodes)
 
 
 def _affinity(policy: KubeObject) -> Finding:

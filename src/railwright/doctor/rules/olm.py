@@ -20,6 +20,8 @@ from railwright.doctor.model import (
 )
 from railwright.doctor.needs import objects
 from railwright.doctor.operators import Installed
+from railwright.doctor.pace import is_new, seconds_since
+from railwright.doctor.pods import USUAL_LIMIT_S
 from railwright.doctor.seen import Seen
 from railwright.readiness.answers import condition, holds, message_of
 from railwright.readiness.kinds.olm import judge_subscription
@@ -42,7 +44,8 @@ OPERATOR_NOT_INSTALLED = RuleInfo(
     "OperatorGroup, and only if the operator supports the namespaces which that group names: with none or several it does "
     "nothing, and writes nothing about it. Else the catalog cannot be reached or lacks package, channel or version; two "
     "Subscriptions ask for one package; the InstallPlan waits for approval, or failed; the CSV misses requirements or "
-    "failed. An upgrade that waits for approval beside a running operator is no finding.",
+    "failed. An upgrade that waits for approval beside a running operator is no finding; an installation that gets on is a "
+    "warning for its first 15 minutes.",
     source="Measured: OLM 0.46.0 with the published bundles of the four operators against kube-apiserver 1.36.3, "
     "2026-11-30",
     needs=(objects(*_OLM_KINDS),),
@@ -128,13 +131,28 @@ def _subscriptions(seen: Seen) -> Iterator[Finding | Unknown]:
             yield Unknown(OPERATOR_NOT_INSTALLED.name, str(ref_of(operator.subscription)), answer.reason, "look at it")
             continue
         plan = _waiting_plan(seen, operator)
+        begins = answer.readiness is Readiness.PROGRESSING and _has_begun(seen, operator)
+        state = "is being installed" if begins else "is subscribed and not there"
         yield conclude(
             OPERATOR_NOT_INSTALLED,
-            f"{operator.package} is subscribed and not there: {answer.waiting_for or answer.reason}",
+            f"{operator.package} {state}: {answer.waiting_for or answer.reason}",
             evidence=tuple(_olm_evidence(seen, operator)),
             remedy=_olm_remedy(operator, plan, companions),
             about=(operator.thing,),
+            severity=Severity.WARNING if begins else None,
         )
+
+
+def _has_begun(seen: Seen, operator: Installed) -> bool:
+    """Whether OLM is at it: Subscription, InstallPlan or CSV were made a short time ago."""
+    name = str(dig(operator.subscription, "status", "installPlanRef", "name", default=""))
+    current = str(dig(operator.subscription, "status", "currentCSV", default=""))
+    steps = (
+        operator.subscription,
+        seen.get(kinds.INSTALL_PLAN, name, operator.namespace),
+        seen.get(kinds.CLUSTER_SERVICE_VERSION, current, operator.namespace),
+    )
+    return any(is_new(seen, step) for step in steps)
 
 
 def _waiting_plan(seen: Seen, operator: Installed) -> KubeObject | None:
@@ -206,7 +224,8 @@ CONTROLLER_DOWN = RuleInfo(
     layer=Layer.OPERATORS,
     severity=Severity.ERROR,
     text="A controller that is not available changes nothing and writes no status, so what its resources say is old; "
-    "while a webhook that it serves is down, the API server refuses changes of those resources altogether.",
+    "while a webhook that it serves is down, the API server refuses changes of those resources altogether. A warning for "
+    "the first 15 minutes.",
     source="Measured: Network Operator 26.4.1, GPU Operator 26.7.0 and SR-IOV network operator 1.6.0 against "
     "kube-apiserver 1.36.3, 2026-11",
     needs=(objects(kinds.DEPLOYMENT, kinds.SUBSCRIPTION),),
@@ -223,10 +242,16 @@ def judge_controllers(seen: Seen) -> Iterator[Finding | Unknown]:
             is_scaled_down = int(dig(operator.deployment, "spec", "replicas", default=1)) == 0
             down.setdefault(is_scaled_down, []).append((operator, operator.deployment))
     for is_scaled_down, found in down.items():
-        yield _down(found, is_scaled_down=is_scaled_down)
+        yield _down(found, is_scaled_down=is_scaled_down, begins=all(_begins(seen, item) for _, item in found))
 
 
-def _down(found: list[tuple[Installed, KubeObject]], *, is_scaled_down: bool) -> Finding:
+def _begins(seen: Seen, deployment: KubeObject) -> bool:
+    """Whether it is made, or has lost its pods, a short time ago: it starts, or its node restarts."""
+    since = seconds_since((condition(deployment, "Available") or {}).get("lastTransitionTime"), seen.now)
+    return is_new(seen, deployment) or (since is not None and since < USUAL_LIMIT_S)
+
+
+def _down(found: list[tuple[Installed, KubeObject]], *, is_scaled_down: bool, begins: bool) -> Finding:
     names = ", ".join(operator.package for operator, _ in found)
     operator, deployment = found[0]
     name = deployment["metadata"]["name"]
@@ -251,6 +276,7 @@ def _down(found: list[tuple[Installed, KubeObject]], *, is_scaled_down: bool) ->
         ],
         remedy=remedy,
         about=(item.thing for item, _ in found),
+        severity=Severity.WARNING if begins and not is_scaled_down else None,
     )
 
 

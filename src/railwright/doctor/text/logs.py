@@ -57,7 +57,7 @@ def _unheard(seen: Everything, texts: Iterable[Spoken]) -> Iterator[tuple[str, s
     if not texts and not any(kind == EVENT for kind, _ in cluster.whole_in):
         yield "logs and events", "none were read", _HOW, ()
         return
-    logs = [item for item in cluster.unseen if item.what.startswith("log of ")]
+    logs = [item for item in cluster.unseen if item.what.startswith(("log of ", "further logs"))]
     if logs:
         more = f" and {len(logs) - 1} more" if len(logs) > 1 else ""
         yield f"{logs[0].what}{more}", logs[0].why, _HOW, ()
@@ -65,6 +65,8 @@ def _unheard(seen: Everything, texts: Iterable[Spoken]) -> Iterator[tuple[str, s
         yield "logs of pods", seen.missing_of(POD), _HOW, ()
     elif not cluster.logs and any(pod.namespace in seen.homes for pod in cluster.pods):
         yield "logs of pods", "none were read", _HOW, ()
+    if "older events" in seen.unseen:
+        yield "older events", seen.unseen["older events"].why, "look at them by hand: oc get events -A", ()
     if seen.missing_of(EVENT):
         yield "events", seen.missing_of(EVENT), _HOW, ()
     silent = {node.name: node.hardware_problem for node in seen.nodes if node.hardware is None}
