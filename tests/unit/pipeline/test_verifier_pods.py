@@ -1,0 +1,60 @@
+"""Pods of verify that get ready, that never do, and that go away: each node has an endpoint, or a reason why not."""
+
+from railwright.apply.ledger import LedgerStore
+from railwright.core import kinds
+from railwright.core.ids import FabricName, NodeName
+from railwright.core.objects import Ref
+from railwright.manifests.verifiers import Run, Verifier
+from railwright.pipeline.verifier_pods import VerifierPods
+from railwright.ports.progress import Silent
+from railwright.simulator.open import open_simulator
+
+RUN = Run("0302080000", "default", FabricName("east-west"), "image", 600.0, has_scc=True)
+NODES = tuple(Verifier(NodeName(f"worker-{number}"), (), {}) for number in range(2))
+
+
+def objects_of(world):
+    return world.cluster.engine.store.objects
+
+
+async def started(world, progress=None) -> VerifierPods:
+    pods = VerifierPods(world, RUN, NODES, (), {}, progress or Silent())
+    await pods.start()
+    return pods
+
+
+async def test_every_pod_that_runs_is_an_endpoint_and_nothing_is_left_of_it() -> None:
+    world = open_simulator("h200-roce")
+    pods = await started(world)
+    assert [item.node for item in pods.endpoints] == ["worker-0", "worker-1"]
+    assert pods.absent == {}
+    await pods.remove()
+    assert not [ref for ref in objects_of(world) if RUN.name in ref.name]
+    ledger = await LedgerStore(world.cluster, world.clock).load()
+    assert not [ref for ref in ledger.entries if RUN.name in ref.name]
+
+
+async def test_a_pod_that_never_gets_ready_is_given_up_and_its_node_named() -> None:
+    world = open_simulator("h200-roce")
+    (ready,) = (
+        item
+        for item in objects_of(world)[Ref(kinds.NODE, "", "worker-1")]["status"]["conditions"]
+        if item["type"] == "Ready"
+    )
+    ready["status"] = "Unknown"
+    pods = await started(world)
+    assert [item.node for item in pods.endpoints] == ["worker-0"]
+    assert pods.absent[NodeName("worker-1")].startswith("its pod was not ready after 300 s")
+
+
+async def test_a_pod_that_somebody_removes_is_said_to_be_gone() -> None:
+    world = open_simulator("h200-roce")
+
+    class Removing:
+        def emit(self, event):
+            pod = Ref(kinds.POD, "default", f"{RUN.name}-1")
+            if type(event).__name__ == "Waiting" and pod in objects_of(world):
+                world.cluster.engine.store.delete(pod, world.clock.now())
+
+    pods = await started(world, Removing())
+    assert pods.absent == {NodeName("worker-1"): "its pod is gone"}
