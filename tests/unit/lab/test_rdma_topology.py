@@ -1,6 +1,7 @@
 """Nodes and pods: every name once, every rail in every pod, and each method's own wiring."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +86,9 @@ def test_two_nodes_with_two_rails_have_all_that_a_fault_breaks(name: str) -> Non
 def test_a_fault_that_has_nothing_to_break_is_refused(name: str, shape: Shape, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         check_fault(name, shape)
+
+
+def test_the_page_tells_of_every_fault_in_the_same_words() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "lab.md").read_text()
+    table = dict(re.findall(r"^\| `([a-z][a-z-]*)` \| ([^|]+?) \|", page.partition("## Faults")[2], re.MULTILINE))
+    assert table == {name: fault.meaning for name, fault in FAULTS.items()}
