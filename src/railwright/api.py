@@ -12,8 +12,6 @@ Nothing here prints, ends the process or keeps state. Errors are RailwrightError
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from railwright.adapters.archive.collect import collecting
-from railwright.adapters.local import LocalNode
 from railwright.catalog.load import load_catalog
 from railwright.catalog.model import Catalog
 from railwright.core.archive import ArchiveManifest
@@ -41,8 +39,7 @@ from railwright.manifests.workload import Workload
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
-from railwright.pipeline.collect import gather
-from railwright.pipeline.collect_keep import keep
+from railwright.pipeline.collect import gather, keeper
 from railwright.pipeline.contact import first_contact
 from railwright.pipeline.diagnose import Asked, DoctorRecord, diagnosis_document, text_document
 from railwright.pipeline.diagnose import examine as _examine
@@ -87,7 +84,16 @@ from railwright.verify.planned import Options, plan_run
 from railwright.verify.planned import Planned as PlannedRun
 from railwright.verify.task import Effort
 from railwright.verify.verify import verify as _verify
-from railwright.wiring import SIMULATOR, faults, machine_clock, open_world, surroundings, worlds
+from railwright.wiring import (
+    SIMULATOR,
+    faults,
+    machine_clock,
+    machine_node,
+    open_world,
+    recording,
+    surroundings,
+    worlds,
+)
 
 __all__ = [
     "ApplyRecord",
@@ -235,7 +241,7 @@ async def discover_local(*, timeout_s: float = 30.0) -> NodeHardware:
 
 async def read_local(*, timeout_s: float = 30.0) -> str:
     """Read this machine: its raw record, which `hardware_of` understands."""
-    answer = await LocalNode().read(NodeName("local"), node_script(), timeout_s=timeout_s)
+    answer = await machine_node().read(NodeName("local"), node_script(), timeout_s=timeout_s)
     if answer.problem:
         raise UsageError(answer.problem)
     return answer.text
@@ -251,7 +257,8 @@ async def collect(
         UsageError: there is a file already, or it cannot be written.
     """
     await _contact(world, progress)
-    async with collecting(world, path, keep=keep, redaction=Redactor() if redact else None) as collection:
+    kept = await keeper(world.cluster)
+    async with recording(world, path, keep=kept, redaction=Redactor() if redact else None) as collection:
         await gather(collection.world, scope or Scope(), progress)
     assert collection.manifest is not None
     return collection.manifest

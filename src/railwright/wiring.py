@@ -1,10 +1,21 @@
 """The only file that picks the world: a kubeconfig's cluster, a simulator, or an archive."""
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from railwright.core.errors import UsageError
+from railwright.core.objects import KubeObject
 from railwright.pipeline.roles import Surroundings
 from railwright.ports.access import DEFAULT_ACCESS, NodeAccess
 from railwright.ports.clock import Clock
+from railwright.ports.node import Node
 from railwright.ports.world import World
+
+if TYPE_CHECKING:
+    from railwright.adapters.archive.collect import Collection
+    from railwright.adapters.archive.record import Redaction
 
 SIMULATOR = "sim:"
 ARCHIVE = "bundle:"
@@ -45,6 +56,22 @@ def machine_clock() -> Clock:
     from railwright.adapters.clock import RealClock
 
     return RealClock()
+
+
+def machine_node() -> Node:
+    """Give a way into this machine itself."""
+    from railwright.adapters.local import LocalNode
+
+    return LocalNode()
+
+
+def recording(
+    world: World, path: Path, *, keep: Callable[[KubeObject], KubeObject], redaction: "Redaction | None"
+) -> "AbstractAsyncContextManager[Collection]":
+    """Wrap a world so that everything that is read through it goes into an archive; `keep` cuts objects down."""
+    from railwright.adapters.archive.collect import collecting
+
+    return collecting(world, path, keep=keep, redaction=redaction)
 
 
 def surroundings() -> Surroundings:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from railwright.core.node_record import HEADER
 from railwright.core.pseudonyms import Pseudonyms
 from railwright.core.redaction import REDACTED, after_flags, is_secret, redact_string, redact_text
 
@@ -33,7 +34,6 @@ _ADDRESS = re.compile(
     rf"|(?<![\w.-])(?P<four>{_FOUR})(?P<four_length>/\d{{1,2}})?(?:(?P<dash>-)(?P<end>{_FOUR}))?(?![\w]|[.-]\w)"
 )
 _VERSION = re.compile(r"(?i)(?:version|release|firmware|\bver|\bv)[\s:=\"']{0,4}$")
-_SECTION = "=== railwright "
 _ROUTES_4, _ROUTES_6 = "route4", "route6"
 
 
@@ -69,8 +69,8 @@ class Redactor:
         """Redact the raw record of a node: text, but for routes, which the kernel writes as hex digits."""
         section, lines = "", []
         for line in text.splitlines():
-            if line.startswith(_SECTION):
-                section = line.removeprefix(_SECTION).strip()
+            if line.startswith(HEADER):
+                section = line.removeprefix(HEADER).strip()
             elif section == _ROUTES_4:
                 line = _in_fields(line, self._route_4)  # noqa: PLW2901 - the line as it is to be
             elif section == _ROUTES_6:

@@ -41,6 +41,7 @@ OPERATOR_NAMESPACES = frozenset(
 _CUSTOM = (
     kinds.NODE_FEATURE_DISCOVERY,
     kinds.NODE_FEATURE_RULE,
+    kinds.NODE_FEATURE_RULE_UPSTREAM,
     kinds.NIC_CLUSTER_POLICY,
     kinds.MACVLAN_NETWORK,
     kinds.IPOIB_NETWORK,
@@ -63,7 +64,6 @@ _CUSTOM = (
     kinds.WHEREABOUTS_RESERVATION,
 )
 _RENDERED = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
-"""MachineConfigs that the cluster makes itself: the sum of the others, and the base, which holds the pull secret."""
 _PROVIDED_CONFIG_MAPS = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
 _STACK = re.compile(r"nfd|node-feature|multus|mofed|doca|rdma|sriov|nvidia|gpu|nv-ipam|ipoib|whereabouts")
 _SCC_NAMES = frozenset({"privileged", "restricted-v2", "nonroot-v2", "anyuid"})
@@ -172,11 +172,21 @@ def _namespace_matters(obj: KubeObject) -> bool:
 
 def _csv_matters(obj: KubeObject) -> bool:
     """Leave out the copies that OLM puts into every namespace for an operator that watches all of them."""
-    return "olm.copiedFrom" not in labels_of(obj) and dig(obj, "status", "reason") != "Copied"
+    return not is_olms_copy(obj)
+
+
+def is_olms_copy(csv: KubeObject) -> bool:
+    """Whether a CSV is only the sign, in another namespace, that its operator watches that one."""
+    return "olm.copiedFrom" in labels_of(csv) or dig(csv, "status", "reason") == "Copied"
 
 
 def _machine_config_matters(obj: KubeObject) -> bool:
-    return _RENDERED.match(str(dig(obj, "metadata", "name"))) is None
+    return not is_made_by_cluster(obj)
+
+
+def is_made_by_cluster(machine_config: KubeObject) -> bool:
+    """Whether the cluster made it itself: the sum of the others, or the base, which holds the pull secret."""
+    return _RENDERED.match(str(dig(machine_config, "metadata", "name"))) is not None
 
 
 def _config_map_matters(obj: KubeObject) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from railwright.core.ids import PciAddress
+from railwright.core.node_record import SECTIONS
 from railwright.facts.model import Gpu, IommuState, NicPort, NodeHardware, Unseen
 from railwright.facts.ports import Parts, bridges_of, data_direct_of, gpus_of, ports_of
 from railwright.facts.record import Record, split_record
@@ -22,25 +23,6 @@ from railwright.facts.sources.storage import parse_storage
 from railwright.facts.sources.virtual_functions import parse_virtual_functions
 from railwright.facts.uplinks import Surroundings, Traffic, find_uplinks
 
-SECTIONS = (
-    "meta",
-    "os-release",
-    "cmdline",
-    "modules",
-    "lockdown",
-    "mounts",
-    "nvidia-version",
-    "route4",
-    "route6",
-    "pci",
-    "net",
-    "addr",
-    "infiniband",
-    "gids",
-    "nvme",
-    "iscsi",
-    "values",
-)
 DEPTH_SECTIONS = (
     "route4_tables",
     "route6_tables",

@@ -32,11 +32,9 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
     namespace = str(metadata.get("namespace", ""))
     phase = intern(str(status.get("phase", "")))
     annotations = annotations_of(obj)
-    if namespace not in operator_namespaces:
-        # First of all, since most pods of a cluster are of no interest here.
-        wants_rails = NETWORKS in annotations or asks_for_devices(spec)
-        if not wants_rails or phase == "Succeeded":
-            return None
+    # First of all, since most pods of a cluster are of no interest here.
+    if namespace not in operator_namespaces and (phase == "Succeeded" or not _wants_rails(annotations, spec)):
+        return None
     containers = tuple(_containers(spec, status))
     requests = _requests(containers)
     node = spec.get("nodeName", "")
@@ -66,8 +64,16 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
     )
 
 
-def asks_for_devices(spec: KubeObject) -> bool:
-    """Whether a pod with this spec wants a device of the four operators."""
+def pod_matters(pod: KubeObject, operator_namespaces: frozenset[str]) -> bool:
+    """Whether a pod is an operator's, or asks for a device of the four operators or a secondary network."""
+    if dig(pod, "metadata", "namespace", default="") in operator_namespaces:
+        return True
+    return _wants_rails(annotations_of(pod), dig(pod, "spec", default={}))
+
+
+def _wants_rails(annotations: Mapping[str, str], spec: KubeObject) -> bool:
+    if NETWORKS in annotations:
+        return True
     for key in ("containers", "initContainers"):
         for container in spec.get(key) or ():
             resources = container.get("resources") or {}

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from railwright.core.ids import PciAddress, parse_pci_address
+from railwright.core.node_record import HEADER
 from railwright.facts.model import Unseen
 
-HEADER = "=== railwright "
 MAX_RECORD_CHARACTERS = 8 * 1024 * 1024
 """A node with 1,000 virtual functions prints about 0.5 MiB; what is longer is treated as cut short."""
 

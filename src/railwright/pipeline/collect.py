@@ -5,19 +5,21 @@ Nothing is kept here: the world that is handed in records what is read through i
 archive is decided by `collect_keep.py`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, LoginExpired, RailwrightError
 from railwright.core.marks import LEDGER_NAMESPACE
-from railwright.core.objects import KubeObject, dig
+from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.facts.cluster import operator_namespaces
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
+from railwright.pipeline.collect_keep import keep
 from railwright.ports import progress as events
-from railwright.ports.cluster import Selection
+from railwright.ports.cluster import Cluster, Selection
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 
@@ -36,6 +38,15 @@ EVERYWHERE = (
     kinds.CLUSTER_ROLE_BINDING,
 )
 """Read beside what discover reads: plan compares with them, status judges by them."""
+
+
+async def keeper(cluster: Cluster) -> Callable[[KubeObject], KubeObject]:
+    """Decide what of objects is kept, once it is known in which namespaces Subscriptions put the operators."""
+    found: dict[Ref, KubeObject] = {}
+    with suppress(RailwrightError):  # what can't be read is noted when it is read into the archive
+        async for obj in cluster.list(Selection(kinds.SUBSCRIPTION)):
+            found[ref_of({"apiVersion": kinds.SUBSCRIPTION.api_version, "kind": kinds.SUBSCRIPTION.kind, **obj})] = obj
+    return partial(keep, namespaces=operator_namespaces(found))
 
 
 async def gather(world: World, scope: Scope, progress: Progress) -> Snapshot:

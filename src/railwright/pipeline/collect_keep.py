@@ -5,29 +5,34 @@ Left out is what holds secrets of others, and what is large and judged by nobody
 MachineConfigs, commands and environments of users' pods, rules of others' roles, manifests inside InstallPlans.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from railwright.core import kinds
 from railwright.core.marks import is_ours
-from railwright.core.multus import PREFIX
-from railwright.core.objects import KubeObject, dig, labels_of
-from railwright.facts.cluster import OPERATOR_NAMESPACES
+from railwright.core.objects import KubeObject, dig
+from railwright.facts.cluster import OPERATOR_NAMESPACES, is_made_by_cluster, is_olms_copy
 from railwright.facts.packages import PACKAGES
+from railwright.facts.pods import pod_matters
 
-_CLUSTERS_OWN = re.compile(r"rendered-|0[01]-(?:master|worker|arbiter)")
-"""MachineConfigs that hold the pull secret and the cluster's certificates; nobody writes them by hand."""
-_DEVICES = re.compile(r"(?:rdma|nvidia\.com|openshift\.io|mellanox\.com)/")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The object again, as text, with all that is cut out of it."""
 _PRIVATE = ("env", "envFrom", "args", "command", "volumeMounts", "lifecycle")
 
 
-def keep(obj: KubeObject) -> KubeObject:
-    """Cut an object down to what may be in an archive; the very object when all of it may."""
-    cut = _CUT.get(str(dig(obj, "kind", default="")))
-    kept = cut(obj) if cut is not None else obj
+def keep(obj: KubeObject, namespaces: frozenset[str] = OPERATOR_NAMESPACES) -> KubeObject:
+    """
+    Cut an object down to what may be in an archive; the very object when all of it may.
+
+    Args:
+        namespaces: where the operators live, whose pods and DaemonSets are kept whole.
+    """
+    kind = str(dig(obj, "kind", default=""))
+    kept = obj
+    if kind in _RUNNING:
+        kept = _RUNNING[kind](obj, namespaces)
+    elif kind in _CUT:
+        kept = _CUT[kind](obj)
     if _LAST_APPLIED not in dig(kept, "metadata", "annotations", default={}):
         return kept
     annotations = _without(kept["metadata"]["annotations"], _LAST_APPLIED)
@@ -35,7 +40,7 @@ def keep(obj: KubeObject) -> KubeObject:
 
 
 def _machine_config(obj: KubeObject) -> KubeObject:
-    if not _CLUSTERS_OWN.match(_name(obj)):
+    if not is_made_by_cluster(obj):
         return obj
     return {**obj, "spec": _without(dig(obj, "spec", default={}), "config")}
 
@@ -47,30 +52,15 @@ def _access(obj: KubeObject) -> KubeObject:
     return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
 
 
-def _pod(pod: KubeObject) -> KubeObject:
-    if _pod_matters(pod):
+def _pod(pod: KubeObject, namespaces: frozenset[str]) -> KubeObject:
+    if pod_matters(pod, namespaces):
         return pod
     metadata = _without(pod["metadata"], "annotations", "managedFields")
     return {**pod, "metadata": metadata, "spec": _reduced_spec(dig(pod, "spec", default={}))}
 
 
-def _pod_matters(pod: KubeObject) -> bool:
-    """Keep pods of the operators, and pods that use a device or an additional network, whole."""
-    if dig(pod, "metadata", "namespace") in OPERATOR_NAMESPACES:
-        return True
-    if any(key.startswith(PREFIX) for key in dig(pod, "metadata", "annotations", default={})):
-        return True
-    return any(
-        _DEVICES.match(resource)
-        for key in ("containers", "initContainers")
-        for container in dig(pod, "spec", key, default=())
-        for part in ("limits", "requests")
-        for resource in dig(container, "resources", part, default={})
-    )
-
-
-def _workload(obj: KubeObject) -> KubeObject:
-    if dig(obj, "metadata", "namespace") in OPERATOR_NAMESPACES:
+def _workload(obj: KubeObject, namespaces: frozenset[str]) -> KubeObject:
+    if dig(obj, "metadata", "namespace") in namespaces:
         return obj
     spec = dig(obj, "spec", default={})
     template = dig(spec, "template", default={})
@@ -101,8 +91,7 @@ def _csv(obj: KubeObject) -> KubeObject:
     if "annotations" in metadata:
         metadata["annotations"] = _without(metadata["annotations"], "alm-examples")
     spec = dig(obj, "spec", default={})
-    is_copy = "olm.copiedFrom" in labels_of(obj) or dig(obj, "status", "reason") == "Copied"
-    return {**obj, "metadata": metadata, "spec": {} if is_copy else _without(spec, "icon", "description")}
+    return {**obj, "metadata": metadata, "spec": {} if is_olms_copy(obj) else _without(spec, "icon", "description")}
 
 
 def _install_plan(obj: KubeObject) -> KubeObject:
@@ -124,9 +113,6 @@ def _without(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 _CUT: Mapping[str, Callable[[KubeObject], KubeObject]] = {
     kinds.MACHINE_CONFIG.kind: _machine_config,
-    kinds.POD.kind: _pod,
-    kinds.DAEMON_SET.kind: _workload,
-    kinds.DEPLOYMENT.kind: _workload,
     kinds.SERVICE_ACCOUNT.kind: _access,
     kinds.ROLE.kind: _access,
     kinds.ROLE_BINDING.kind: _access,
@@ -135,4 +121,9 @@ _CUT: Mapping[str, Callable[[KubeObject], KubeObject]] = {
     kinds.PACKAGE_MANIFEST.kind: _package,
     kinds.CLUSTER_SERVICE_VERSION.kind: _csv,
     kinds.INSTALL_PLAN.kind: _install_plan,
+}
+_RUNNING: Mapping[str, Callable[[KubeObject, frozenset[str]], KubeObject]] = {
+    kinds.POD.kind: _pod,
+    kinds.DAEMON_SET.kind: _workload,
+    kinds.DEPLOYMENT.kind: _workload,
 }

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
-from railwright.adapters.archive.limits import LOG_BYTES
-from railwright.adapters.archive.tree import Tree, read_end
+from railwright.adapters.archive.tree import Tree, read_log
 from railwright.adapters.archive.yaml_text import objects_of
 from railwright.core import kinds
 from railwright.core.objects import Kind, KubeObject, dig
@@ -70,15 +69,11 @@ def _logs(tree: Tree, files: dict[str, str], namespace: str, operator: str) -> d
     for name, path in files.items():
         match = _OPERAND_LOG.fullmatch(name)
         if match:
-            found[LogKey(namespace, match[1], "", match[2] is not None)] = partial(_log, tree, path)
+            found[LogKey(namespace, match[1], "", match[2] is not None)] = partial(read_log, tree, path)
     for name, previous in (("gpu_operator_pod.log", False), ("gpu_operator_pod.previous.log", True)):
         if name in files and operator:
-            found[LogKey(namespace, operator, "", previous)] = partial(_log, tree, files[name])
+            found[LogKey(namespace, operator, "", previous)] = partial(read_log, tree, files[name])
     return found
-
-
-def _log(tree: Tree, path: str) -> str:
-    return read_end(tree, path, LOG_BYTES).decode(errors="replace")
 
 
 def _nothing() -> Iterator[KubeObject]:

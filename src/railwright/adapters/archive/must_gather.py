@@ -23,10 +23,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
-from railwright.adapters.archive.limits import LOG_BYTES
 from railwright.adapters.archive.partial_record import partial_record
 from railwright.adapters.archive.plurals import kinds_of
-from railwright.adapters.archive.tree import Tree, read_end
+from railwright.adapters.archive.tree import Tree, read_end, read_log
 from railwright.adapters.archive.yaml_text import objects_of
 from railwright.core import kinds
 from railwright.core.ids import NodeName
@@ -87,7 +86,7 @@ def holdings_of(tree: Tree) -> Holdings:
     for path in sorted(tree.sizes):
         if match := _LOG.fullmatch(path):
             key = LogKey(match[1], match[2], match[3], match[4] == "previous")
-            logs.setdefault(key, partial(_log, tree, path))
+            logs.setdefault(key, partial(read_log, tree, path))
         elif match := _IN_POD.fullmatch(path) or _IN_NODE.fullmatch(path):
             owner = (match[1], match[2]) if match.re is _IN_POD else ("", match[1])
             inside.setdefault(owner, {})[_SECTIONS[match[match.lastindex or 0]]] = path
@@ -150,10 +149,6 @@ def _take(
             lists.setdefault((kind, namespace), path)
         else:
             singles.setdefault(kind, {}).setdefault(f"{namespace}/{name}", path)
-
-
-def _log(tree: Tree, path: str) -> str:
-    return read_end(tree, path, LOG_BYTES).decode(errors="replace")
 
 
 def _not_in_a_list(

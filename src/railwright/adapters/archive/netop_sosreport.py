@@ -20,9 +20,9 @@ from datetime import datetime
 from functools import partial
 
 from railwright.adapters.archive.holdings import Holdings, LogKey, Shelf
-from railwright.adapters.archive.limits import LOG_BYTES, MAX_OBJECT_BYTES
+from railwright.adapters.archive.limits import MAX_OBJECT_BYTES
 from railwright.adapters.archive.plurals import kinds_by_plural, known_kinds
-from railwright.adapters.archive.tree import Tree, read_end, read_whole
+from railwright.adapters.archive.tree import Tree, read_end, read_log, read_whole
 from railwright.adapters.archive.yaml_text import objects_of, values
 from railwright.core import kinds
 from railwright.core.objects import Kind, dig
@@ -157,12 +157,8 @@ def _logs(tree: Tree, top: str, namespace: str) -> dict[LogKey, Callable[[], str
         owner = next((head for n in range(len(parts), 0, -1) if (head := "-".join(parts[:n])) in pods), None)
         if owner is not None:
             key = LogKey(namespace, owner.rpartition("/")[2], stem[len(owner) + 1 :], previous)
-            found.setdefault(key, partial(_log, tree, path))
+            found.setdefault(key, partial(read_log, tree, path))
     return found
-
-
-def _log(tree: Tree, path: str) -> str:
-    return read_end(tree, path, LOG_BYTES).decode(errors="replace")
 
 
 def _taken_at(info: str) -> str:

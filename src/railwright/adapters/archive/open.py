@@ -56,8 +56,10 @@ def _holdings(tree: Tree) -> Holdings:
     ]
     if not found:
         found = [part for part in (records.holdings_of(tree), loose.holdings_of(tree)) if part is not None]
-    if not found:
-        message = f"{tree.where}: nothing in it is known"
+        if any(part.shelves or part.nodes for part in found):
+            return together(found)
+        said = "".join(f"; {note}" for part in found for note in part.notes)
+        message = f"{tree.where}: nothing in it is known{said}"
         hint = "give an archive of `railwright collect`, a must-gather, a sosreport, a node record, or objects as YAML"
         raise UsageError(message, hint=hint)
     return together(found)

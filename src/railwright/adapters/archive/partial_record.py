@@ -8,26 +8,8 @@ from collections.abc import Mapping
 
 from railwright.adapters.archive.limits import MAX_RECORD_BYTES
 from railwright.adapters.archive.tree import Tree, read_whole
+from railwright.core.node_record import HEADER, SECTIONS
 from railwright.ports.node import NodeAnswer
-
-_NOT_COLLECTED = (
-    "os-release",
-    "cmdline",
-    "modules",
-    "lockdown",
-    "mounts",
-    "nvidia-version",
-    "route4",
-    "route6",
-    "pci",
-    "net",
-    "addr",
-    "infiniband",
-    "gids",
-    "nvme",
-    "iscsi",
-    "values",
-)
 
 
 def partial_record(
@@ -41,12 +23,12 @@ def partial_record(
         meta: what else is known of the node, by the keys of the section "meta".
     """
     known = {"record_version": "1", "hostname": node, "netns": "unknown", **(meta or {})}
-    parts = ["=== railwright meta", *(f"{key}\t{value}" for key, value in known.items())]
+    parts = [f"{HEADER}meta", *(f"{key}\t{value}" for key, value in known.items())]
     for section, path in sorted(files.items()):
         text = read_whole(tree, path, MAX_RECORD_BYTES).decode(errors="replace")
-        lines = [line for line in text.splitlines() if not line.startswith("=== railwright")]
-        parts += [f"=== railwright {section}", *lines]
-    missing = [section for section in _NOT_COLLECTED if section not in files]
-    parts += ["=== railwright problems", *(f"{section}\tnot collected" for section in missing), "=== railwright end"]
+        lines = [line for line in text.splitlines() if not line.startswith(HEADER)]
+        parts += [f"{HEADER}{section}", *lines]
+    missing = [section for section in SECTIONS if section not in files and section != "meta"]
+    parts += [f"{HEADER}problems", *(f"{section}\tnot collected" for section in missing), f"{HEADER}end"]
     there = ", ".join(sorted(files)) or "nothing"
     return NodeAnswer("\n".join(parts) + "\n", via, f"only a part of it was collected: {there}")

@@ -6,6 +6,7 @@ from railwright.core import kinds
 from railwright.core.needs import plural_of
 from railwright.core.objects import Kind
 
+
 @cache
 def kinds_by_plural() -> dict[tuple[str, str], tuple[Kind, ...]]:
     """Find kinds by group and plural; several where railwright knows several versions."""

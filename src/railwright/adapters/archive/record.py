@@ -8,6 +8,7 @@ the archive is first cut down (`keep`), then redacted (`redact`).
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
@@ -109,8 +110,11 @@ class Recorder:
         if any(_holds(wide, selection) for wide in self._lists):
             return
         kind, where = selection.kind, selection.namespace or "all"
-        path = f"objects/{kind.group or 'core'}/{kind.kind}/{where}{f'-{len(self._lists)}' if selection.labels else ''}"
-        path = "/".join(_file_name(part) for part in path.split("/")) + ".jsonl"
+        path = "/".join(_file_name(part) for part in ("objects", kind.group or "core", kind.kind, where))
+        if any(item.file == f"{path}.jsonl" for item in self._lists.values()):
+            # Another version of the kind, other labels, or one name of many.
+            path = f"{path}-{len(self._lists)}"
+        path = f"{path}.jsonl"
         self._writer.add(path, b"".join(line + b"\n" for line, _ in found))
         self._lists[selection] = CollectedList(
             kind.api_version,
@@ -238,8 +242,9 @@ class RecordingCluster(ReadOnly):
         return obj
 
     async def list(self, selection: Selection) -> AsyncIterator[KubeObject]:
-        """Read objects; a list that breaks off is not in the archive."""
+        """Read objects, in full even where a brief form would do; a list that breaks off is not in the archive."""
         _check_not_secret(selection.kind)
+        selection = replace(selection, brief=False)
         found: list[tuple[bytes, bool]] = []
         try:
             async for obj in self._inner.list(selection):

@@ -9,10 +9,11 @@ from railwright.adapters.archive.limits import MAX_RECORD_BYTES
 from railwright.adapters.archive.tree import Tree, read_whole
 from railwright.core.ids import NodeName
 from railwright.core.kinds import NODE
+from railwright.core.node_record import HEADER
 from railwright.core.objects import KubeObject
 from railwright.ports.node import NodeAnswer
 
-_MARK = b"=== railwright "
+_MARK = HEADER.encode()
 _HEAD_BYTES = 64 << 10
 _HOSTNAME = re.compile(rb"^hostname\t([^\t\r\n]+)$", re.MULTILINE)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from railwright.adapters.archive.compressed import expanded
-from railwright.adapters.archive.limits import MAX_DEPTH, MAX_FILES, MAX_KEPT_BYTES, too_much
+from railwright.adapters.archive.limits import LOG_BYTES, MAX_DEPTH, MAX_FILES, MAX_KEPT_BYTES, too_much
 from railwright.adapters.archive.tar_reader import TarReader
 from railwright.core.errors import UsageError
 
@@ -63,6 +63,11 @@ def read_end(tree: Tree, path: str, size_bytes: int) -> bytes:
     skip_bytes = max(0, tree.sizes[path] - size_bytes)
     data = b"".join(tree.chunks(path, skip_bytes))
     return data.partition(b"\n")[2] if skip_bytes or path in tree.cut else data
+
+
+def read_log(tree: Tree, path: str) -> str:
+    """Read the end of a log, as much as is kept of one."""
+    return read_end(tree, path, LOG_BYTES).decode(errors="replace")
 
 
 def open_tree(path: Path, share: Share) -> Tree:

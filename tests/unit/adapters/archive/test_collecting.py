@@ -26,9 +26,9 @@ from railwright.core.errors import (
     UsageError,
 )
 from railwright.core.ids import NodeName
-from railwright.core.objects import KubeObject, Ref
+from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.core.redactor import Redactor
-from railwright.pipeline.collect import gather, logs_of
+from railwright.pipeline.collect import gather, keeper, logs_of
 from railwright.pipeline.collect_keep import keep
 from railwright.ports.cluster import Selection
 from railwright.ports.node import NodeAnswer
@@ -257,6 +257,52 @@ async def test_an_answer_is_recorded_once_the_first_time(tmp_path: Path) -> None
             assert len([obj async for obj in collection.world.cluster.list(selection)]) in {0, 5}
     assert collection.manifest
     assert len(collection.manifest.lists) == 1
+
+
+async def test_a_brief_list_does_not_stand_for_the_full_one(tmp_path: Path) -> None:
+    inner = open_simulator("h200-roce").cluster
+
+    async def shortened(selection: Selection) -> AsyncIterator[KubeObject]:
+        async for obj in inner.list(selection):
+            yield {key: obj[key] for key in obj if key != "spec"} if selection.brief else obj
+
+    world = altered(list=shortened)
+    async with collecting(world, tmp_path / "a.tgz", keep=keep, redaction=None) as collection:
+        for brief in (True, False):
+            [obj async for obj in collection.world.cluster.list(Selection(kinds.NODE, brief=brief))]
+    async with open_archive(tmp_path / "a.tgz") as archive:
+        found = [obj async for obj in archive.cluster.list(Selection(kinds.NODE))]
+    assert found
+    assert all("spec" in obj for obj in found)
+
+
+async def test_lists_of_one_kind_in_two_versions_or_of_one_name_have_files_of_their_own(tmp_path: Path) -> None:
+    async def none(selection: Selection) -> AsyncIterator[KubeObject]:
+        yield {"metadata": {"name": selection.name or selection.kind.api_version.partition("/")[2]}}
+
+    rules = [Kind(f"g.x/{version}", "Rule") for version in ("v1", "v1alpha1")]
+    selections = [*map(Selection, rules), Selection(rules[0], namespace="a", name="one"), Selection(rules[1], "a")]
+    async with collecting(altered(list=none), tmp_path / "a.tgz", keep=keep, redaction=None) as collection:
+        for selection in (selections[2], *selections[:2]):
+            [obj async for obj in collection.world.cluster.list(selection)]
+    async with open_archive(tmp_path / "a.tgz") as archive:
+        names = [
+            [obj["metadata"]["name"] async for obj in archive.cluster.list(selection)] for selection in selections[:2]
+        ]
+    assert names == [["v1"], ["v1alpha1"]]
+
+
+async def test_pods_are_kept_whole_wherever_a_subscription_puts_an_operator(tmp_path: Path) -> None:
+    subscription = {"metadata": {"name": "n", "namespace": "elsewhere"}, "spec": {"name": "nvidia-network-operator"}}
+
+    async def subscriptions(selection: Selection) -> AsyncIterator[KubeObject]:
+        assert selection.kind == kinds.SUBSCRIPTION
+        yield subscription
+
+    kept = await keeper(altered(list=subscriptions).cluster)
+    pod = a_pod("elsewhere")
+    assert kept(pod) is pod
+    assert kept(a_pod("shop"))["spec"] != pod["spec"]
 
 
 async def test_a_list_that_was_not_read_to_its_end_is_not_in_the_archive(tmp_path: Path) -> None:

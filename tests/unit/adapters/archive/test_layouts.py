@@ -235,9 +235,17 @@ async def test_loose_objects_are_read_and_nothing_is_concluded_from_them(tmp_pat
     (tmp_path / "notes.yaml").write_text("just: [broken")
     async with open_archive(tmp_path) as world:
         assert "loose objects: ClusterPolicy" in world.notes[0]
+        assert "damaged, and read only as far as it goes: notes.yaml: no YAML" in world.notes[0]
         assert await world.cluster.get(Ref(kinds.CLUSTER_POLICY, "", "gpu-cluster-policy")) == policy
         with pytest.raises(NotCollected):
             await world.cluster.get(Ref(kinds.CLUSTER_POLICY, "", "other"))
+
+
+def test_of_files_that_are_all_damaged_each_says_so(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"{number}.yaml").write_text("just: [broken")
+    with pytest.raises(UsageError, match=r"nothing in it is known; damaged, .*0\.yaml: no YAML.*, and 2 more"):
+        open_archive(tmp_path)
 
 
 async def test_secrets_in_a_gather_are_not_given_out(tmp_path: Path) -> None:
