@@ -88,7 +88,8 @@ def plan_run(layout: Layout, options: Options) -> Planned:
 
 def _nodes_left_out(layout: Layout, schedule: Schedule) -> Iterator[LeftOut]:
     """Name each node of which nothing is used, with the cells that it would have had with the others."""
-    reasons = {seat.node: seat.skip for seat in layout.seats if seat.node not in layout.nodes}
+    used = set(layout.nodes)
+    reasons = {seat.node: seat.skip for seat in layout.seats if seat.node not in used}
     steps = len(schedule.steps) + len(schedule.left_out_steps)
     for number, (node, reason) in enumerate(sorted(reasons.items())):
         partners = len(layout.nodes) + number

@@ -1,7 +1,7 @@
 """From everything measured to the record: cells, witnesses, culprits, coverage, and the claim. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -28,7 +28,7 @@ from railwright.verify.model import (
 )
 from railwright.verify.narrow import Blame, narrow
 from railwright.verify.planned import Planned
-from railwright.verify.witnesses import capability
+from railwright.verify.witnesses import capability, perftest
 
 _EXIT_CODES = {Verdict.FAIL: 5, Verdict.UNKNOWN: 6, Verdict.PASS: 0}
 
@@ -136,12 +136,16 @@ def _verdict(cells: tuple[Cell, ...]) -> Verdict:
     return Verdict.UNKNOWN if answer is Verdict.SKIP else answer
 
 
-def _witnesses(layout: Layout, items: Iterable[Measured]) -> tuple[Testimony, ...]:
+def _witnesses(layout: Layout, items: Collection[Measured]) -> tuple[Testimony, ...]:
     """Collect what was said, and put beside it what the facts say of each way of GPU memory."""
     heard: list[Testimony] = []
     ways: dict[Way, None] = {}
+    beside = {_kind(item): item for item in items if item.task.step.memory is MemoryKind.HOST}
     for item in items:
-        heard += item.reading.testimonies
+        heard += (
+            _beside_host(said, item, beside.get(_kind(item))) if said.witness == perftest.NAME else said
+            for said in item.reading.testimonies
+        )
         if is_gpu(item) and is_one_way(item) and item.reading.testimonies:
             ways.setdefault(item.task.way)
     for way in ways:
@@ -149,6 +153,19 @@ def _witnesses(layout: Layout, items: Iterable[Measured]) -> tuple[Testimony, ..
             capability.testify(way, layout.seat(way.source, way.source_rail), layout.seat(way.target, way.target_rail))
         )
     return tuple(sorted(heard, key=lambda item: (item.way, item.memory, item.number, item.witness)))
+
+
+def _kind(item: Measured) -> tuple[Way, str, Direction]:
+    return item.task.way, item.task.step.family, item.task.step.direction
+
+
+def _beside_host(said: Testimony, item: Measured, host: Measured | None) -> Testimony:
+    """Put what perftest reached with host buffers on the same way beside its words of GPU memory."""
+    gpu_gbps, host_gbps = item.reading.average_gbps, host.reading.average_gbps if host else None
+    if gpu_gbps is None or host_gbps is None:
+        return said
+    line = f"{gpu_gbps:.1f} Gb/s with GPU buffers, {host_gbps:.1f} with host buffers on the same way"
+    return replace(said, lines=(*said.lines, line))
 
 
 def _directness(witnesses: tuple[Testimony, ...]) -> dict[Way, Directness]:

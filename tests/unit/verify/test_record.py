@@ -63,6 +63,22 @@ def test_ports_are_compared_by_the_device_that_was_used_whatever_its_netdev_is_c
     assert differences(failed(), places, layout(2)) == said
 
 
+# --- beside each other -----------------------------------------------------------------------------------------------
+
+
+async def test_perftest_of_gpu_memory_stands_beside_that_of_host_memory_on_the_same_way() -> None:
+    record = await verified(2, rails=1, options=Options(quick=True, families=("perftest",)))
+    heard = [item for item in record.witnesses if item.witness == "perftest-gpu-memory"]
+    assert len(heard) == 2
+    for said in heard:
+        own = {cell.memory: cell.average_gbps for cell in record.cells if cell.way == said.way}
+        assert said.lines[-1] == (
+            f"{own[MemoryKind.GPU]:.1f} Gb/s with GPU buffers, {own[MemoryKind.HOST]:.1f} with host buffers on the same way"
+        )
+    alone = await verified(2, "gpu-staged", rails=1, options=Options(quick=True, families=("perftest",)))
+    assert not [item for item in alone.witnesses if item.witness == "perftest-gpu-memory"]
+
+
 # --- what was not watched --------------------------------------------------------------------------------------------
 
 
