@@ -33,7 +33,17 @@ async def test_a_fault_stops_at_its_gate_and_says_why(method, fabric, case):
     assert all(stage.verdict in {"PASS", "SKIP"} for stage in record.stages[:-1])
     said = f"{stopped.reason}\n{stopped.waiting_for}"
     assert [word for word in case["words"] if word not in said] == []
+    assert case.get("finding") in {None, *(finding.rule for finding in record.findings)}
     assert record.exit_code == 4
+
+
+def test_each_configuration_is_stopped_by_ten_faults_and_what_it_is_spared_has_a_reason():
+    cases = yaml.safe_load((CASES / "faults.yaml").read_text())
+    for method, fabric in SIX:
+        mine = [case["fault"] for case in cases if f"{method} {fabric}" in case.get("only", (f"{method} {fabric}",))]
+        assert len(mine) == len(set(mine)) >= 10
+    cases += yaml.safe_load((CASES / "refusals.yaml").read_text())
+    assert [case["fault"] for case in cases if ("only" in case) != ("because" in case)] == []
 
 
 @pytest.mark.parametrize(("method", "fabric", "case"), _cases("refusals.yaml"))

@@ -19,7 +19,10 @@ def judge_daemon_set(daemon_set: KubeObject, companions: Companions) -> Judgemen
         return progressing(f"{name}: its newest form is not taken up yet")
     desired = int(status.get("desiredNumberScheduled", 0))
     if desired == 0:
-        return progressing(f"{name} wants no pods: no node matches {selector_of(daemon_set)}")
+        wanted = selector_of(daemon_set)
+        return progressing(
+            f"{name} wants no pods: no node matches {wanted}, or those that do have taints it does not bear"
+        )
     available, updated = int(status.get("numberAvailable", 0)), int(status.get("updatedNumberScheduled", 0))
     if desired == available == updated:
         return ready(f"{name}: {desired} of {desired} pods available")
