@@ -240,7 +240,7 @@ class Seat:
         pcie_gbps: what the NIC's PCIe link carries, 10**9 bit/s; None where it is not known.
         capability: what speaks for and against a direct path, a line each ("dma-buf: open driver 580.95.05").
         obstacles: what makes a direct path impossible or slow ("ACS redirects ...").
-        unread: what could not be read of that: whether there are more obstacles is not known then.
+        unread: what could not be read of that ("ACS at 0000:12:00.0"): there may be more obstacles.
         pkeys: partition keys of an InfiniBand port; empty where they were not read.
     """
 

@@ -33,7 +33,7 @@ def seat_of(rail: Rail, port: RailPort, hardware: NodeHardware | None, memory: G
     """Make the seat of a rail on a node; without `hardware` nearly nothing is known of it."""
     nic = next((item for item in hardware.ports if item.pci == port.pci), None) if hardware else None
     gpu = next((item for item in hardware.gpus if item.pci == port.gpu), None) if hardware else None
-    found = _found(hardware, nic, gpu, memory)
+    found = _found(port, hardware, nic, gpu, memory)
     return Seat(
         node=port.node,
         rail=rail.name,
@@ -102,15 +102,15 @@ def _has_module(hardware: NodeHardware | None, module: str) -> bool | None:
     return False if is_whole else None
 
 
-def _found(hardware: NodeHardware | None, nic: NicPort | None, gpu: Gpu | None, memory: GpuMemory | None) -> _Found:
+def _found(
+    port: RailPort, hardware: NodeHardware | None, nic: NicPort | None, gpu: Gpu | None, memory: GpuMemory | None
+) -> _Found:
+    """Look at everything between GPU and NIC; without a GPU nothing is asked of the way to one."""
     if hardware is None:
-        return _Found(unread=("the node's inside was not read",))
-    missing = [what for what, device in (("NIC", nic), ("GPU", gpu)) if device is None]
-    parts = [
-        _driver(hardware, memory),
-        _Found(unread=tuple(f"the {what} is not among what was read of the node" for what in missing)),
-        _links(nic, gpu),
-    ]
+        return _Found(unread=("the node's inside",))
+    parts = [_links(nic, gpu), _Found(unread=() if nic else (f"NIC {port.pci}",))]
+    if port.gpu is not None:
+        parts += [_driver(hardware, memory), _Found(unread=() if gpu else (f"GPU {port.gpu}",))]
     if nic is not None and gpu is not None:
         parts.append(_acs(hardware, nic, gpu))
     return _Found(
@@ -124,7 +124,7 @@ def _driver(hardware: NodeHardware, memory: GpuMemory | None) -> _Found:
     """Say whether the GPU's driver can give its memory to a NIC in the way that is wanted."""
     driver = hardware.nvidia_driver
     good = (f"GPU driver: {driver}",) if driver else ()
-    unread = () if driver else ("no GPU driver was seen",)
+    unread = () if driver else ("which GPU driver is loaded",)
     if memory is GpuMemory.PEERMEM:
         loaded = _has_module(hardware, _PEERMEM)
         if loaded is None:

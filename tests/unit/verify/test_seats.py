@@ -96,7 +96,7 @@ def test_a_list_of_modules_that_was_not_read_whole_leaves_peermem_open(changes, 
 def test_a_node_that_was_not_read_says_nothing_and_that_is_said() -> None:
     found = seat(None)
     assert (found.capability, found.obstacles, found.peermem) == ((), (), None)
-    assert found.unread == ("the node's inside was not read",)
+    assert found.unread == ("the node's inside",)
 
 
 # --- what the witness makes of it ------------------------------------------------------------------------------------
@@ -115,3 +115,19 @@ def test_facts_agree_only_where_both_ends_were_read_whole() -> None:
     assert said(well, seat(hardware(REDIRECTS), node="worker-1")) is Says.UNCLEAR
     assert said(None, None) is Says.ABSENT
     assert capability.testify(WAY, well, unread).memory is MemoryKind.GPU
+
+
+def test_where_no_gpu_is_meant_nothing_is_missed_of_one() -> None:
+    machine = worker(0, rails=1)
+    nic = next(item for item in machine.nics if item.is_rail)
+    port = RailPort(NodeName("worker-0"), PciAddress(nic.pci), NetDevice(nic.netdev), None, None, None, 400.0, "")
+    rail = Rail(RailName("rail0"), FabricName("east-west"), 0, (port,), "rdma/rail0", "rail0", ())
+    found = seat_of(rail, port, replace(hardware(), nvidia_driver=""), GpuMemory.DMA_BUF)
+    assert (found.unread, found.obstacles) == ((), ())
+
+
+def test_what_is_not_among_what_was_read_is_named() -> None:
+    inside = hardware()
+    assert any(text.startswith("GPU 0000:") for text in seat(replace(inside, gpus=())).unread)
+    assert any(text.startswith("NIC 0000:") for text in seat(replace(inside, ports=())).unread)
+    assert seat(replace(inside, nvidia_driver="")).unread == ("which GPU driver is loaded",)
