@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import secrets
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -45,7 +46,8 @@ class Link:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Speak over a stream."""
         self._reader, self._writer = reader, writer
-        self._numbers = itertools.count(1)
+        # An answer to whoever spoke to this agent before must not be taken for one to us.
+        self._numbers = itertools.count(secrets.randbelow(1 << 40))
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._greeting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._listening = asyncio.create_task(self._listen())
