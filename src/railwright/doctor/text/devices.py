@@ -3,7 +3,7 @@
 from railwright.core.ids import RuleId
 from railwright.core.risk import Risk
 from railwright.doctor.model import Condition, Layer, RuleInfo, Severity
-from railwright.doctor.text.errnos import EBUSY, EEXIST, ENODEV, ENOENT, ENOTSUP, EPERM
+from railwright.doctor.text.errnos import EBUSY, ECONNREFUSED, EEXIST, EINVAL, ENODEV, ENOENT, ENOTSUP, EPERM
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
@@ -38,7 +38,7 @@ FIRMWARE_TOOL_REFUSED = TextRule(
         says(
             "lockdown|kernel_lockdown",
             "restricted|pci access|mst|enabled|integrity|confidentiality|not permitted|blocks",
-            unless="lockdown: none|[none]",
+            unless="lockdown: none|[none]|unsigned module|modprobe|insmod",
             cause="The kernel is locked down (Secure Boot), so nothing may write PCI config space.",
         ),
         says(
@@ -108,13 +108,14 @@ RDMA_MODE_REFUSED = TextRule(
         says(
             "rdma",
             "namespace|netns|subsystem mode|~mode~|exclusive",
-            "incorrect|mismatch|must be|should be|not in|expected|unsupported|invalid|shared mode|exclusive mode|failed to set|cannot set",
+            "incorrect|mismatch|must be|should be|not in|expected|unsupported|invalid|shared mode|exclusive mode|failed to set|cannot set"
+            f"|set to exclusive|set to shared|is exclusive|{EBUSY}",
             unless="rdma_mode ok|mode: shared, exclusive or",
         ),
         says(
             "rdma subsystem|rdma system|discoverrdmasubsystem|rdma netlink|rdmalink|rdma link",
             f"{ENOTSUP}|{ENOENT}|fail|cannot|error",
-            unless="dranet|claim|cni",
+            unless="dranet|claim|cni|exclusive",
             cause="The RDMA subsystem does not answer: ib_core is not loaded on this node.",
             remedy="Load ib_core and mlx5_ib, or leave the node out of what needs RDMA.",
             commands=("oc debug node/NODE -- chroot /host modprobe -a ib_core mlx5_ib",),
@@ -164,10 +165,19 @@ VFS_NOT_SET_UP = TextRule(
             cause="The port has so many InfiniBand VFs that the kernel cannot describe it in one netlink message.",
             remedy="Keep numVfs below 16 on each InfiniBand port, or take an operator release that reads sysfs instead.",
         ),
+        says(
+            "admin mac|vf mac|mac address|~vlan~",
+            "~vf~|~vfs~|sriov|virtual function",
+            ENOTSUP,
+            "fail|cannot|error",
+            unless="error adding container|failed (add)",
+            cause="A port was told an Ethernet setting (a MAC, a VLAN) that it does not know: it is InfiniBand.",
+            remedy="Set linkType: ib in the SriovNetworkNodePolicy, and use SriovIBNetwork.",
+        ),
         says("rtnl_getlink|rtnl_fill_ifinfo|rtnl_fill_vf", "warn|cut here|call trace|warning"),
         says(
             "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~|sriov|sr-iov",
-            f"{EBUSY}|cannot allocate memory|not enough mmio|can't enable|cannot enable|enable failed|enable sriov failed|sriov failed|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure"
+            f"{EBUSY}|cannot allocate memory|not enough mmio|can't enable|cannot enable|enable failed|enable sriov failed|sriov failed|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure|fail to configure|fail to config|fail to set|fail to create|unable to configure"
             "|write error|timed out waiting|out of range|numerical result",
             unless="ipam|whereabouts|error adding container|network-attachment|failed (add)|error adding pod",
         ),
@@ -188,7 +198,7 @@ VFS_NOT_SET_UP = TextRule(
 PLUGIN_FINDS_NOTHING = TextRule(
     RuleInfo(
         name=RuleId("log-device-plugin-finds-nothing"),
-        title="A device plugin finds no device for a resource",
+        title="A device plugin finds no device for a resource, or cannot offer it",
         layer=Layer.DEVICES,
         severity=Severity.ERROR,
         text="The plugin lists devices by its selectors when it starts. Nothing fits when the names or ids differ, when the "
@@ -214,6 +224,14 @@ PLUGIN_FINDS_NOTHING = TextRule(
             "resource|pool|device plugin|rdma",
             "no devices|0 devices|zero devices",
             unless="non-zero|no devices in use|allocate failed|was rejected",
+        ),
+        says(
+            "kubelet.sock|register device plugin|device plugin registration|register with kubelet|registering with kubelet"
+            "|registration with kubelet",
+            f"{ECONNREFUSED}|{ENOENT}|deadline exceeded|unavailable|failed|unable|cannot|timed out",
+            unless="successful|restarting after kubelet|kubelet restart detected",
+            cause="The plugin does not reach the kubelet, so the node offers nothing of it.",
+            remedy="See that the kubelet runs and that the plugin mounts /var/lib/kubelet/device-plugins; then restart its pod.",
         ),
         says(
             "rdma device|char device|rdma device spec|rdma resources|rdma modules",
@@ -272,6 +290,48 @@ NETWORK_NOT_ATTACHED = TextRule(
             "the device that kubelet remembers is gone.",
             remedy="Make the device plugin's resource, the network's resourceName and the pod's resources the same, one unit a "
             "network; after VFs were made anew, restart the device plugin and the pod.",
+        ),
+        says(
+            "lookup master|find master|master interface|parent interface|get master|lookup parent",
+            f"link not found|not found|{ENODEV}|does not exist|no such network interface",
+            cause="The interface that the network names as its master is not on this node.",
+            remedy="Name rails by what is the same on every node (interface names by PCI path), or give each group of nodes its "
+            "own network.",
+            commands=("oc debug node/NODE -- chroot /host ip -br link",),
+        ),
+        says(
+            "failed to set vf|set vf|configure vf|~vf~",
+            "vlan|mac address|spoof|~trust|link state|tx_rate|tx rate",
+            f"{ENOTSUP}|{EINVAL}|temporarily unavailable",
+            "failed (add)|error adding|sriov-cni|cni",
+            cause="The port refuses a VLAN, MAC or rate of this VF: it is InfiniBand and the plugin is the one for Ethernet, or its "
+            "driver does not know the setting.",
+            remedy="On InfiniBand use SriovIBNetwork; else leave vlan, vlanProto, spoofChk, trust and rates out of the SriovNetwork "
+            "until a pod attaches.",
+        ),
+        says(
+            "ipam node daemon|nv-ipam|whereabouts|ipam daemon",
+            f"{ECONNREFUSED}|{ENOENT}|unavailable",
+            "daemon.sock|node daemon|.sock|ip-control-loop",
+            cause="The address manager's daemon does not run on this node.",
+            remedy="See why its pod is not there; it tolerates and selects what the policy says.",
+            commands=("oc get pods -A -o wide | grep -e nv-ipam-node -e whereabouts",),
+        ),
+        says(
+            "~pool|ippool|cidrpool",
+            "not found|does not exist|unknown pool|no such pool|is not allocated|has no allocation",
+            "nv-ipam|pooltype|ippool|cidrpool|ipam|ip pool",
+            unless="machineconfigpool",
+            cause="The pool that the network takes addresses of does not exist, or has given this node no block.",
+            remedy="Create it in the namespace that nv-ipam reads, with room for a block on every node.",
+            commands=("oc get ippools.nv-ipam.nvidia.com,cidrpools.nv-ipam.nvidia.com -A -o wide",),
+        ),
+        says(
+            "whereabouts|storage engine|overlappingrange|~ipam|nv-ipam",
+            "time limit exceeded|waiting to become leader|rate limiter|context deadline exceeded|exceeded the max retry|too many retries",
+            cause="The address manager does not get its turn: many pods ask for one range at once, or the API server is slow.",
+            remedy="Start fewer pods at once, give each rail its own range, or take an address manager that hands each node a block "
+            "(nv-ipam).",
         ),
         says(
             "failed to find plugin|failed to find cni plugin|cannot find plugin|plugin not found",

@@ -123,7 +123,16 @@ GPU_DRIVER_IN_USE = TextRule(
     risk=Risk.DRAIN,
     disrupts="pods that use GPUs on the node",
     signals=(
-        says("nvidia", "driver is in use|driver in use|is currently in use|module nvidia is in use"),
+        says(
+            "nouveau",
+            "in use|is loaded|conflict|must be disabled|must be unloaded|detected|holds",
+            unless="not loaded|not detected|is not|unloaded|successfully|blacklisted",
+            cause="The kernel's own GPU driver, nouveau, has the GPU.",
+            remedy="Keep it from loading with the kernel arguments module_blacklist=nouveau and rd.driver.blacklist=nouveau (a "
+            "MachineConfig), which takes a restart.",
+            commands=("oc debug node/NODE -- chroot /host lsmod | grep nouveau",),
+        ),
+        says("nvidia", "driver is in use|driver in use|is currently in use|module nvidia is in use", unless="nouveau"),
         says(
             "unload|rmmod|unloading",
             "~nvidia~|nvidia driver|nvidia_uvm|nvidia_modeset|gpu driver",
@@ -186,7 +195,7 @@ MODULE_REFUSED = TextRule(
         ),
         says(
             "insmod|modprobe|finit_module|could not insert|init_module|loading of|module verification|module",
-            EKEYREJECTED,
+            f"{EKEYREJECTED}|unsigned module loading is restricted",
             cause="The kernel takes signed modules only (Secure Boot), and this one is not signed with a key that it knows.",
             remedy="Use a signed (precompiled) driver whose key is enrolled, or switch Secure Boot off on these nodes.",
             commands=("oc debug node/NODE -- chroot /host mokutil --sb-state",),

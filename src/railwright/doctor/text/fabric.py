@@ -40,7 +40,8 @@ GID_NOT_USABLE = TextRule(
         ),
         says(
             "gid type|gid types|gid_index|gid index|gidindex",
-            "incompatib|not valid|invalid|mismatch|wrong|out of range|not found|cannot|could not|error|failed|unusable|empty",
+            "incompatib|not valid|invalid|mismatch|wrong|out of range|not found|cannot|could not|error|failed|unusable|empty|exceed"
+            "|larger than|beyond",
         ),
         says(
             "rdma_cm_event_addr_error|rdma_resolve_addr|rdma_resolve_route|rdma_bind_addr|rdma_cm_event_route_error|addr_error",
@@ -117,6 +118,13 @@ PEER_NOT_REACHED = TextRule(
             window=3,
             cause="A transfer ended with an error: the other side went away, refused, or could not be reached.",
         ),
+        says(
+            "remote access|remote operation|remote invalid request|remote aborted|rem_access_err|rem_op_err|rem_inv_req",
+            "ucx error|completion|synd|wr_id|status|net/ib|mlx5_|vendor|vend",
+            cause="The other side refused: its memory is not registered any more (its process ended), or its GPU memory cannot be "
+            "reached by the NIC.",
+            remedy="Look first at what the other side wrote last; then at its way to GPU memory (dma-buf or nvidia_peermem).",
+        ),
         says("ethernet_read_keys|couldn't read remote address", "couldn't|failed|unable"),
         says(
             "couldn't connect to|failed to connect|connect to",
@@ -162,7 +170,9 @@ PORT_LOST = TextRule(
         says(
             "cable|transceiver|module event|high temperature|port module event",
             "error|unplugged|high temp|bad|unsupported|not supported|power budget|fault",
-            unless="module event: module 0, cable plugged",
+            unless="module event: module 0, cable plugged|nvidia|peermem|verification",
+            cause="The port's cable or transceiver reports an error.",
+            remedy="Reseat or replace it; see that the switch and the NIC know this kind of cable and can feed it.",
         ),
         says(
             "port number|port state|state:|state is|port_state|physical state|phys state",
@@ -196,7 +206,13 @@ PORT_LOST = TextRule(
             "can't open|cannot open|failed|error",
             cause="The management interface of the port cannot be opened: no such RDMA port, or no access to its umad file.",
         ),
-        says("mlx5_health|health compromised|fatal error on fw|fw fatal|firmware fatal|device's health|poll_health"),
+        says(
+            "mlx5_health|health compromised|fatal error on fw|fw fatal|firmware fatal|device's health|poll_health|health poll failed"
+            "|health_check|fatal health",
+            unless="healthy|health report",
+            cause="The NIC's firmware, or the slot that it is in, failed.",
+            remedy="Restart the node; where it comes back, update the firmware or replace the card.",
+        ),
     ),
 )
 

@@ -66,6 +66,14 @@ LIMIT_REACHED = TextRule(
             remedy="Use fewer: the DC transport (UCX), fewer channels or QPs a connection, fewer processes a NIC.",
             commands=("rdma resource show",),
         ),
+        says(
+            "couldn't allocate mr|could not allocate mr|failed to create mr|unable to create mr",
+            unless="error=|errno",
+            cause="Memory could not be registered, and the tool does not say why: the limit of locked memory, or GPU memory that the "
+            "NIC cannot reach.",
+            remedy="Try host memory first: where that fails too, raise the limit of locked memory; else mend the way to GPU memory.",
+            commands=("oc exec POD -- sh -c 'ulimit -l; id -u; grep CapEff /proc/1/status'",),
+        ),
     ),
 )
 
@@ -107,10 +115,24 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             "the platform needs (rdma_topo write-grub-acs).",
         ),
         says(
+            "failed to register address|failed to register memory|registermem|register vram|register gpu memory|memory registration failed",
+            "dmabuf_fd -1|(cuda)|cuda memory|~vram|gpu memory",
+            "fail|error|unable|cannot|could not",
+            unless="max locked memory",
+            cause="The NIC was not given GPU memory: the driver exports no dma-buf for it, and nvidia_peermem is not loaded.",
+        ),
+        says(
             "dma-buf is not supported|dmabuf is not supported|dmabuf not supported|does not support dma-buf|dma_buf_supported 0|dma-buf not supported|cumemgethandleforaddressrange"
         ),
         says(
+            "gpu direct rdma disabled|gpudirect rdma disabled|gdr disabled",
+            "distance",
+            cause="NCCL leaves GPUDirect RDMA out: GPU and NIC are farther apart than NCCL_NET_GDR_LEVEL allows.",
+            remedy="Give the pod GPU and NIC of one switch (one resource a rail); raise NCCL_NET_GDR_LEVEL only after measuring.",
+        ),
+        says(
             "gpu direct rdma disabled|gpudirect rdma disabled|gdr disabled|gdrdma disabled|gpudirect rdma is not supported|gpu-direct rdma is disabled|gdr: disabled",
+            unless="distance",
             cause="NCCL does not use GPUDirect RDMA on this NIC: no dma-buf, and no module that it recognises (2.22.3 and older "
             "know nv_peer_mem only).",
             remedy="Use NCCL 2.23 or newer, or the open GPU module with dma-buf; then look for GDRDMA in the lines on channels.",
@@ -203,7 +225,13 @@ PATH_BLOCKED = TextRule(
             cause="PCIe reports errors on this path.",
             remedy="Find the device that the line names; reseat or replace it, or its riser or retimer.",
         ),
-        says("nvrm: xid|xid (pci", "79|~74|fallen off|62|48"),
+        says(
+            "nvrm: xid|xid (pci",
+            "79|~74|fallen off|62|48|~119|~120|~145",
+            cause="A GPU reported an error by which it, its NVLink or its memory is lost.",
+            remedy="Drain the node and restart it; where it comes back, have the GPU looked at.",
+            commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i xid'",),
+        ),
         says(
             "rdma_topo",
             "fail|mismatch|incorrect|wrong",

@@ -115,7 +115,7 @@ POD_NOT_ADMITTED = TextRule(
         ),
         says("insufficient rdma/|insufficient nvidia.com/|insufficient openshift.io/|insufficient mellanox.com/"),
         says(
-            "unexpectedadmissionerror|allocate failed|devices unavailable|number of devices unavailable|no healthy devices",
+            "unexpectedadmissionerror|allocate failed due to|devices unavailable|number of devices unavailable|no healthy devices",
             cause="The kubelet took the pod before the device plugin offered its devices, usually after a reboot or a restart of "
             "the plugin.",
             remedy="Delete the pod, so that it is scheduled again, when the plugin has registered.",
