@@ -13,6 +13,7 @@ from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import EngineRequest, RailEnd, Reply
 from railwright.intent.model import Fabric
+from railwright.ports.endpoint import HeldRail
 from railwright.verify.families import engine
 from railwright.verify.judge import Measured
 from railwright.verify.model import Culprit, Direction, MemoryKind, Step, Way
@@ -94,8 +95,7 @@ async def _reaches(bench: Bench, way: Way, places: dict[NodeName, Reply]) -> boo
     if not isinstance(made, Task):
         return False
     ends = [
-        _link_local(places.get(node), end.held.netdev)
-        for node, end in ((way.source, made.source), (way.target, made.target))
+        _link_local(places.get(node), end.held) for node, end in ((way.source, made.source), (way.target, made.target))
     ]
     source, target = ends
     if source is None or target is None:
@@ -110,11 +110,17 @@ async def _reaches(bench: Bench, way: Way, places: dict[NodeName, Reply]) -> boo
     return all(reply.problem is None for reply in outcome.replies)
 
 
-def _link_local(place: Reply | None, netdev: str) -> RailEnd | None:
-    """Find the link-local GID of a netdev's own device."""
-    evidence = place.evidence if place else None
-    for port in evidence.ports if evidence else ():
+def _link_local(place: Reply | None, held: HeldRail) -> RailEnd | None:
+    """
+    Find the link-local GID of a rail's own device.
+
+    Where devices are shared every pod sees those of all others, and `net1` is the name of a netdev in each of them.
+    """
+    ports = place.evidence.ports if place and place.evidence else ()
+    own = [port for port in ports if port.device == held.device] if held.device else []
+    own = own or [port for port in ports if held.netdev in port.netdevs] or list(ports)
+    for port in own:
         for gid in port.gids:
-            if gid.netdev == netdev and gid.gid.lower().startswith((_LINK_LOCAL, "fe80::")):
+            if gid.netdev == held.netdev and gid.gid.lower().startswith((_LINK_LOCAL, "fe80::")):
                 return RailEnd(netdev=gid.netdev, device=port.device, port=port.port, gid_index=gid.index)
     return None

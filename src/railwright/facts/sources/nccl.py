@@ -30,7 +30,7 @@ def parse_nccl(text: str) -> NcclOutput:
     version = ""
     hcas: dict[int, str] = {}
     channels: list[NcclChannel] = []
-    ready: dict[int, int] = {}
+    ready: list[tuple[int, int]] = []
     warnings: list[str] = []
     problem = "" if text.strip() else "it printed nothing"
     for line in text.splitlines():
@@ -48,25 +48,30 @@ def parse_nccl(text: str) -> NcclOutput:
             else:
                 channels.append(channel)
         elif (match := _COMPLETE.search(said)) is not None:
-            ready[int(match[1])] = int(match[2])
+            ready.append((int(match[1]), int(match[2])))
         else:
             version = version or _version(said)
             if (match := _USING.search(said)) is not None:
                 hcas |= {int(index): name for index, name in _HCA.findall(match[1])}
-    expected = max(ready.values(), default=0)
-    if not problem and not ready:
-        problem = "no rank said that its communicator is complete"
-    elif not problem and len(set(ready.values())) > 1:
-        problem = "ranks of more than one communicator"
+    problem = problem or _wrong_ranks(ready)
     return NcclOutput(
         version=version,
         hcas=tuple(sorted(hcas.items())),
         channels=() if problem else tuple(channels),
-        ranks_ready=tuple(sorted(ready)),
-        ranks_expected=expected,
+        ranks_ready=tuple(sorted({rank for rank, _ in ready})),
+        ranks_expected=max((of for _, of in ready), default=0),
         warnings=tuple(warnings),
         problem=problem,
     )
+
+
+def _wrong_ranks(ready: list[tuple[int, int]]) -> str:
+    """Say why ranks that are complete are not those of one communicator, each once; "" when they are."""
+    if not ready:
+        return "no rank said that its communicator is complete"
+    if len({of for _, of in ready}) > 1 or len({rank for rank, _ in ready}) < len(ready):
+        return "ranks of more than one communicator"
+    return ""
 
 
 def _version(line: str) -> str:

@@ -139,7 +139,10 @@ def _samples(request: Request, truth: Truth) -> tuple[Sample, ...]:
             )
         case NixlRequest():
             return tuple(
-                _sample(request.operation, size, 1, 0.5, 0.98 * _at_size(truth, size)) for size in request.sizes_bytes
+                replace(
+                    _sample(request.operation, size, 1, 0.5, 0.98 * _at_size(truth, size)), transfers=request.iterations
+                )
+                for size in request.sizes_bytes
             )
         case NcclRequest():
             return (_sample("write", request.size_bytes, 1, 1.0, 0.9 * truth.rate_gbps),)

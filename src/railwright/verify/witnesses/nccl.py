@@ -5,6 +5,7 @@ It proves what an application of many GPUs would use. NVLink between nodes is sw
 """
 
 from railwright.core.ids import RdmaDevice
+from railwright.facts.measured import NcclChannel
 from railwright.facts.sources.nccl import parse_nccl
 from railwright.verify.model import MemoryKind, Says, Testimony, Way
 from railwright.verify.problems import is_not_here
@@ -31,6 +32,11 @@ def testify(outcome: Outcome, way: Way, devices: tuple[RdmaDevice, RdmaDevice]) 
         lines += [f"{where}: {item.line}" for item in channels[:8]]
         if not channels:
             return say(Says.CONTRADICTS, f"NCCL at {where} has no channel over the network")
+        one_way = _one_way(channels)
+        if one_way:
+            return say(
+                Says.UNCLEAR, f"NCCL at {where} names one direction only of channel {one_way}: its log is not whole"
+            )
         staged = next((item for item in channels if not item.is_gpu_direct), None)
         if staged is not None:
             return say(Says.CONTRADICTS, f"NCCL at {where} stages through host memory: {staged.line}")
@@ -43,6 +49,12 @@ def testify(outcome: Outcome, way: Way, devices: tuple[RdmaDevice, RdmaDevice]) 
         if not all(name.startswith(f"{device}:") for name in used):
             return say(Says.CONTRADICTS, f"NCCL at {where} used {', '.join(sorted(used))}, and {device} was meant")
     return say(Says.AGREES, "every channel between the nodes is GDRDMA on the HCA that was meant")
+
+
+def _one_way(channels: tuple[NcclChannel, ...]) -> str:
+    """Name a channel of which only one direction is there; of two ranks each sends and receives on every one."""
+    ways = {(item.channel, item.source_rank, item.target_rank) for item in channels}
+    return next((channel for channel, one, other in sorted(ways) if (channel, other, one) not in ways), "")
 
 
 def testify_control(outcome: Outcome, way: Way) -> Testimony:
