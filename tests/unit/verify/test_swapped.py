@@ -6,7 +6,7 @@ import pytest
 from support.verifying import CATALOG, endpoints
 
 from railwright.core.ids import NodeName, RdmaDevice
-from railwright.dataplane.model import EvidenceRequest, Reply, Request
+from railwright.dataplane.model import EvidenceRequest, Problem, Reply, Request
 from railwright.ports.endpoint import HeldRail
 from railwright.ports.progress import Silent
 from railwright.simulator.datapath.switchboard import SimEndpoint
@@ -29,7 +29,9 @@ class Crowded:
         )
 
     async def run(self, request: Request, *, timeout_s: float) -> Reply:
-        """Show the others' devices too."""
+        """Show the others' devices too, which lead nowhere from here."""
+        if request.rail.device.startswith("other_"):
+            return Reply("engine", Problem("transfer-failed", "nothing arrives"))
         reply = await self._inner.run(request, timeout_s=timeout_s)
         if not isinstance(request, EvidenceRequest) or reply.evidence is None:
             return reply
