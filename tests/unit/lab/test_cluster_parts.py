@@ -3,7 +3,6 @@
 import io
 import json
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -87,7 +86,11 @@ def test_what_is_ours_follows_what_finds_the_disk(tmp_path: Path) -> None:
     disk = a_disk(tmp_path)
     data = machine.first_file_system(disk, Shape(), 1, '{"kind": "Config"}')
     assert data.startswith(disk.first.read_bytes())
-    for name in (b"own/usr/lib/railwright/init\0", b"own/etc/railwright/kubeconfig\0", b"guest/agent.py\0"):
+    for name in (
+        b"own/usr/lib/railwright/init\0",
+        b"own/etc/railwright/kubeconfig\0",
+        b"own/usr/lib/railwright/agent.py\0",
+    ):
         assert name in data
 
 
@@ -100,35 +103,6 @@ def test_pci_ids_are_cut_to_vendors_of_a_node_and_to_classes(tmp_path: Path) -> 
     assert "Ethernet controller" in kept
     assert "Starship" not in kept
     assert "a board" not in kept
-
-
-@pytest.mark.parametrize(
-    ("sent", "answer", "code"),
-    [
-        (
-            {"cniVersion": "1.0.0", "name": "n", "type": "sriov", "vlan": 0, "deviceID": "0000:01:10.0", "ipam": {}},
-            {"cniVersion": "1.0.0", "name": "n", "type": "host-device", "deviceID": "0000:01:10.0", "ipam": {}},
-            0,
-        ),
-        ({"cniVersion": "1.0.0", "name": "n", "type": "sriov", "vlan": 100}, None, 1),
-    ],
-)
-def test_a_sriov_network_is_played_by_host_device_and_a_vlan_is_refused(
-    sent: dict[str, object], answer: dict[str, object] | None, code: int
-) -> None:
-    done = subprocess.run(
-        [sys.executable, "-S", "-E", str(GUEST / "sriov_settings.py")],
-        input=json.dumps(sent),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = json.loads(done.stdout)
-    assert done.returncode == code
-    if answer is None:
-        assert "100" in said["msg"]
-    else:
-        assert said == answer
 
 
 def test_every_script_of_a_node_is_one_that_its_shell_takes() -> None:

@@ -113,9 +113,6 @@ async def _images(work: Path, root: Path, programs: Mapping[str, Path]) -> Path:
             {**plugin, "bin/k8s-rdma-shared-dp": programs["k8s-rdma-shared-dp"]},
             ("/bin/k8s-rdma-shared-dp",),
         ),
-        images.ImageFiles(
-            images.SRIOV_DEVICE_PLUGIN, {**plugin, "usr/bin/sriovdp": programs["sriovdp"]}, ("/usr/bin/sriovdp",)
-        ),
     )
     archives = []
     for number, image in enumerate(wanted):

@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-import railwright
 from railwright.lab.cluster.disk import Disk
+from railwright.lab.cluster.guest.agent import PORT
 from railwright.lab.cluster.shape import MEMORY_MIB, Shape, kubelet_address, segments, settings_text
 from railwright.lab.rdma.cpio import Archive
-from railwright.lab.rdma.guest.agent import PORT_NAME
 from railwright.lab.rdma.machine import CONTROL
 from railwright.lab.rdma.tools import Emulator
 
 _GUEST = Path(__file__).parent / "guest"
 _SCRIPTS = ("init", "dress-rails", "cni-rail", "runtime")
-_FILES = ("containerd.toml", "kubelet.yaml", "sriov_settings.py", "verbs_devices.py")
-_AGENT_PARTS = ("__init__.py", "core", "dataplane", "lab/__init__.py", "lab/rdma/__init__.py", "lab/rdma/guest")
+_FILES = ("agent.py", "containerd.toml", "kubelet.yaml", "verbs_devices.py")
 _KUBELET_PORT = 10250
 
 
@@ -26,12 +24,6 @@ def first_file_system(disk: Disk, shape: Shape, number: int, kubeconfig: str) ->
         archive.file(f"own/usr/lib/railwright/{name}", (_GUEST / name).read_bytes())
     archive.file("own/etc/railwright/node", settings_text(shape, number).encode())
     archive.file("own/etc/railwright/kubeconfig", kubeconfig.encode(), 0o600)
-    package = Path(railwright.__file__).parent
-    for part in _AGENT_PARTS:
-        place = package / part
-        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            name = path.relative_to(package).as_posix()
-            archive.path(path, f"own/usr/lib/railwright/python/railwright/{name}")
     return disk.first.read_bytes() + archive.close()
 
 
@@ -44,7 +36,7 @@ def command(emulator: Emulator, disk: Disk, shape: Shape, number: int, folder: P
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{node}/console"),
         *("-device", "virtio-serial-pci", "-chardev", f"socket,id=c0,path={node}/{CONTROL},server=on,wait=off"),
-        *("-device", f"virtserialport,chardev=c0,name={PORT_NAME}"),
+        *("-device", f"virtserialport,chardev=c0,name={PORT}"),
         *("-drive", f"if=none,id=d0,format=raw,file={disk.disk},snapshot=on,cache=unsafe"),
         *("-device", "virtio-blk-pci,drive=d0", "-device", "virtio-rng-pci"),
         *("-kernel", str(disk.kernel), "-initrd", f"{node}/initrd"),

@@ -18,7 +18,7 @@ from railwright.lab.controlplane.programs import (
     built_programs,
     ensure_programs,
 )
-from railwright.ports.progress import Note, Progress
+from railwright.ports.progress import Note, Progress, Silent
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,6 @@ GROUPS = (
         ),
         50,
     ),
-    Group(
-        "the SR-IOV device plugin",
-        (
-            Program(
-                "sriov-device-plugin",
-                "sriovdp",
-                "github.com/k8snetworkplumbingwg/sriov-network-device-plugin/cmd/sriovdp",
-            ),
-        ),
-        430,
-    ),
 )
 """Times measured 2026-11 on two cores that were shared, with empty Go caches."""
 
@@ -91,12 +80,12 @@ async def ensure_all(progress: Progress) -> dict[str, Path]:
         minutes = -(-group.cold_s // 60)
         left = -(-sum(each.cold_s for each in missing[missing.index(group) :]) // 60)
         progress.emit(Note(f"building {group.title}: about {minutes} min, {left} min in all; kept for the next time"))
-        await _built(group, progress)
-    return {piece.name: await _built(group, progress) / piece.name for group in GROUPS for piece in group.pieces}
+        await _built(group)
+    return {piece.name: await _built(group) / piece.name for group in GROUPS for piece in group.pieces}
 
 
-async def _built(group: Group, progress: Progress) -> Path:
-    folder = await ensure_programs(progress, group.pieces)
+async def _built(group: Group) -> Path:
+    folder = await ensure_programs(Silent(), group.pieces)
     if isinstance(folder, Unavailable):
         raise UsageError(
             f"the virtual cluster needs {group.title}: {folder.reason}",

@@ -42,7 +42,7 @@ def furnish_root(root: Path, programs: Mapping[str, Path], shim: bytes) -> None:
     for name in _WRAPPED:
         shutil.copy(root / "usr/lib/cni" / name, root / "opt/cni/own" / name)
     shutil.rmtree(root / "usr/lib/cni")
-    for name in (*_WRAPPED, "sriov"):
+    for name in _WRAPPED:
         _link(root / "opt/cni/bin" / name, "/usr/lib/railwright/cni-rail")
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\n")

@@ -2,7 +2,7 @@
 NVIDIA's Network Operator, played on the virtual cluster by watch; everything that it starts is real.
 
 The stand-in is the simulator's: it reads NicClusterPolicy and network objects and answers with DaemonSets, ConfigMaps and
-NADs. Here its DaemonSets run the real device plugins, with the real ConfigMap, in pods of real kubelets. Operands whose
+NADs. Here its DaemonSet runs the real shared device plugin, with the real ConfigMap, in pods of real kubelets. Operands whose
 images cannot run here are pods that only wait. The operator's own Deployment lives on a made-up node (KWOK), so that it
 counts as running and takes no emulated processor.
 """
@@ -17,7 +17,7 @@ from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.kinds import DAEMON_SET, DEPLOYMENT, NAMESPACE, NODE
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
-from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN, SRIOV_DEVICE_PLUGIN
+from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN
 from railwright.lab.controlplane.actors import Actors, acting
 from railwright.lab.controlplane.client import PlaneClient
 from railwright.lab.controlplane.faster_time import FasterTime
@@ -35,16 +35,9 @@ _FOLLOWED = (
     kinds.NETWORK_ATTACHMENT_DEFINITION,
 )
 _KUBELET = "/var/lib/kubelet"
-_PLUGINS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
-    "rdma-shared-dp-ds": (SHARED_DEVICE_PLUGIN, "rdma-devices", "/k8s-rdma-shared-dev-plugin", ()),
-    "network-operator-sriov-device-plugin": (
-        SRIOV_DEVICE_PLUGIN,
-        "network-operator-sriovdp-config",
-        "/etc/pcidp",
-        ("--logtostderr", "--config-file=/etc/pcidp/config.json"),
-    ),
-}
-"""DaemonSet of the operator -> image, the ConfigMap that the policy's `config` goes into, where the plugin reads it."""
+_SHARED = "rdma-shared-dp-ds"
+_SETTINGS, _SETTINGS_PLACE = "rdma-devices", "/k8s-rdma-shared-dev-plugin"
+"""The ConfigMap that the policy's `config` goes into, and where the plugin reads it."""
 
 
 @asynccontextmanager
@@ -121,25 +114,22 @@ def _pod(daemon_set: str, pod: Mapping[str, Any]) -> dict[str, Any]:
     """Spell the pod of an operand: a real device plugin, or one that only waits."""
     (container, *_) = pod["containers"]
     common = {**pod, "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False}
-    known = _PLUGINS.get(daemon_set)
-    if known is None:
+    if daemon_set != _SHARED:
         waiting = {"name": container["name"], "image": PAUSE, "imagePullPolicy": "Never"}
         return {**common, "containers": [waiting]}
-    image, settings, place, arguments = known
     folders = {"plugins": f"{_KUBELET}/device-plugins", "registry": f"{_KUBELET}/plugins_registry", "devices": "/dev"}
     plugin = {
         "name": container["name"],
-        "image": image,
+        "image": SHARED_DEVICE_PLUGIN,
         "imagePullPolicy": "Never",
-        "args": list(arguments),
         "securityContext": {"privileged": True},
         "volumeMounts": [
             *({"name": name, "mountPath": path} for name, path in folders.items()),
-            {"name": "settings", "mountPath": place},
+            {"name": "settings", "mountPath": _SETTINGS_PLACE},
         ],
     }
     volumes = [
         *({"name": name, "hostPath": {"path": path}} for name, path in folders.items()),
-        {"name": "settings", "configMap": {"name": settings}},
+        {"name": "settings", "configMap": {"name": _SETTINGS}},
     ]
     return {**common, "hostNetwork": True, "containers": [plugin], "volumes": volumes}
