@@ -155,21 +155,27 @@ def _is_whole(wish: Wish) -> bool:
 
 async def _kept(world: World, fabric: FabricName, record: VerifyRecord) -> list[str]:
     """
-    Let `status` show the result with its date, where the fabric was applied by us.
+    Let `status` show the result with its date; what was measured is not lost because that can't be done.
 
     Returns:
         Why it won't, for the record's notes; nothing when it will.
     """
+    try:
+        await _keep(world, fabric, record)
+    except RailwrightError as error:
+        return [f"the result is not in the ledger, so status does not show it: {error.message}"]
+    return []
+
+
+async def _keep(world: World, fabric: FabricName, record: VerifyRecord) -> None:
+    """Write the result into the ledger of a fabric that was applied by us."""
     store = LedgerStore(world.cluster, world.clock)
     try:
         ledger = await store.load()
         if fabric in ledger.fabrics and not record.summary.interrupted:
             await store.note_stage((fabric,), note_of(record, to_stamp(world.clock.now())))
-    except RailwrightError as error:
-        return [f"the result is not in the ledger, so status does not show it: {error.message}"]
     finally:
         await store.close()
-    return []
 
 
 def note_of(record: VerifyRecord, ended_at: str) -> StageNote:
