@@ -148,13 +148,19 @@ class NicEntry:
 
 @dataclass(frozen=True)
 class GpuEntry:
-    """One PCI device id of a GPU."""
+    """
+    One PCI device id of a GPU.
+
+    Attributes:
+        needs_firmware_reset: NICs of its machines take firmware values only with the SR-IOV operator's gate for it.
+    """
 
     vendor_id: str
     device_id: str
     name: str
     source: str
     date: str
+    needs_firmware_reset: bool = False
 
 
 @dataclass(frozen=True)

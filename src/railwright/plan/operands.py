@@ -7,7 +7,7 @@ from railwright.catalog.model import Catalog, GpuOperatorEntry, NetworkOperatorE
 from railwright.core.ids import FabricName
 from railwright.core.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SRIOV_OPERATOR_CONFIG
 from railwright.core.objects import KubeObject, dig
-from railwright.facts.model import ClusterFacts, Platform
+from railwright.facts.model import ClusterFacts, NodeFacts, Platform
 from railwright.intent.model import GpuMemory, Intent, Ipam, Method, NicDriver
 from railwright.plan.adopted import (
     kept_sections,
@@ -36,6 +36,7 @@ NIC_POLICY_NAME = "nic-cluster-policy"
 """Any other is ignored. Source: Mellanox/network-operator b06827e0, controllers/nicclusterpolicy_controller.go:161."""
 GPU_PACKAGE = "gpu-operator-certified"
 _GPU_POLICY_NAME = "gpu-cluster-policy"
+_FIRMWARE_RESET = "mellanoxFirmwareReset"
 _MOFED_WAIT = "network.nvidia.com/operator.mofed.wait"
 _SRIOV_CAPABLE = "feature.node.kubernetes.io/pci-15b3.sriov.capable"
 
@@ -259,8 +260,24 @@ def _gpu_driver_version(settings: Settings, registry: str, entry: GpuOperatorEnt
     return known
 
 
+def feature_gates(nodes: tuple[NodeFacts, ...], catalog: Catalog, notes: Notes) -> Mapping[str, bool]:
+    """Choose the SR-IOV operator's feature gates that the nodes' GPUs ask for."""
+    gpus = {gpu.device_id for node in nodes if node.hardware for gpu in node.hardware.gpus}
+    asking = [entry for entry in catalog.gpus if entry.device_id in gpus and entry.needs_firmware_reset]
+    for entry in asking:
+        why = f"{entry.name} nodes need it before firmware values count"
+        notes.decide(
+            f"SriovOperatorConfig {_FIRMWARE_RESET}", "true", "hardware", why, f"{entry.source} ({entry.date})"
+        )
+    return {_FIRMWARE_RESET: True} if asking else {}
+
+
 def sriov_config_share(
-    all_settings: tuple[Settings, ...], cluster: ClusterFacts, namespace: str, notes: Notes
+    all_settings: tuple[Settings, ...],
+    cluster: ClusterFacts,
+    namespace: str,
+    gates: Mapping[str, bool],
+    notes: Notes,
 ) -> SriovConfigShare | None:
     """
     Plan SriovOperatorConfig `default`, only where a fabric uses SR-IOV: without it no daemon runs on any node.
@@ -293,6 +310,7 @@ def sriov_config_share(
         namespace=namespace,
         daemon_node_selector=selector,
         injector=True,
+        feature_gates={name: on for name, on in gates.items() if dig(live, "spec", "featureGates", name) is not on},
         webhook=True,
         adopted=live is not None,
         stage=NIC_DRIVER_READY,

@@ -11,6 +11,7 @@ from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
 from railwright.plan.fabrics import Drafts, draft_fabrics
 from railwright.plan.labelling import labelling_shares
+from railwright.plan.limits import check_limits, check_nodes_limits
 from railwright.plan.machine import largest_roll_out, machine_shares
 from railwright.plan.model import Basis, FabricPlan, GpuPolicyShare, Plan, Share
 from railwright.plan.notes import Notes
@@ -46,6 +47,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     policy = operands.nic_policy(cluster)
     check_traps(all_settings, cluster, policy, operators, catalog, notes)
     _check_nodes(drafts, snapshot, entry, policy, catalog, notes)
+    check_nodes_limits(drafts.fabrics, operators, catalog, notes)
     fabrics = drafts.without_refused(notes)
     compose.check_ports(fabrics, notes)
     namespaces = {package: operands.namespace_of(package, operators, catalog) for package in operands.PACKAGES}
@@ -60,6 +62,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
         shares += fabric_shares(fabric, cluster, namespaces, catalog, notes)
     shares += access_shares(fabrics, cluster)
     check_wishes(all_settings, cluster, tuple(shares), notes)
+    check_limits(all_settings, cluster, tuple(shares), catalog, notes)
     batches = admission.batches(fabrics)
     expected = Expected(
         platform=cluster.platform,
@@ -105,10 +108,11 @@ def _policies(
     if policy is not None and nic is not None and nic.driver is not None:
         reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
     admitted = tuple(node for node in snapshot.nodes if node.name in in_fabrics)
+    gates = operands.feature_gates(admitted, catalog, notes)
     found: tuple[Share | None, ...] = (
         *labelling_shares(cluster, namespaces["nfd"], intents, admitted, catalog, notes),
         nic,
-        operands.sriov_config_share(all_settings, cluster, namespaces[SRIOV_OPERATOR], notes),
+        operands.sriov_config_share(all_settings, cluster, namespaces[SRIOV_OPERATOR], gates, notes),
         gpu,
     )
     return [share for share in found if share is not None]

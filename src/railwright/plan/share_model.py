@@ -150,6 +150,8 @@ class SriovConfigShare:
     injector: bool
     webhook: bool
     adopted: bool
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    """Those that the hardware needs and that are not set yet."""
     stage: StageName = OPERATORS_INSTALLED
 
 

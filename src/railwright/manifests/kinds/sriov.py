@@ -15,10 +15,12 @@ def operator_config(share: SriovConfigShare) -> tuple[Manifest, ...]:
     """
     Render the operator's settings; installed from the command line it makes none itself, and no daemon runs.
 
-    Of existing settings only the daemon's node selector is taken; our workloads carry their resources themselves, so
+    Of existing settings only the daemon's node selector and feature gates are taken; our workloads carry their resources themselves, so
     the injector may be off.
     """
-    selector = without_empty({"configDaemonNodeSelector": plain(share.daemon_node_selector)})
+    selector = without_empty(
+        {"configDaemonNodeSelector": plain(share.daemon_node_selector), "featureGates": plain(share.feature_gates)}
+    )
     if share.adopted and not selector:
         return ()
     own = {"enableInjector": share.injector, "enableOperatorWebhook": share.webhook, "logLevel": 2}
