@@ -149,6 +149,18 @@ async def test_an_apply_that_starts_while_verify_measures_is_refused_and_harms_n
     assert await left(world) == []
 
 
+async def test_a_result_that_the_ledger_does_not_take_is_shown_all_the_same(monkeypatch):
+    world, intents = await ready()
+
+    async def busy(*_):
+        raise WriteConflict("another railwright is writing to this cluster")
+
+    monkeypatch.setattr(LedgerStore, "note_stage", busy)
+    record = await verified(world, intents)
+    assert record.summary.verdict is Verdict.PASS
+    assert any("the result is not in the ledger, so status does not show it" in note for note in record.summary.notes)
+
+
 async def test_a_run_that_lost_the_ledger_to_another_ends_and_says_so():
     world, intents = await ready()
 
