@@ -1,9 +1,12 @@
 """Clusters of other shapes: done whole, or refused with the reason and nothing written."""
 
 import pytest
-from support.scenarios import Heard, applied, intents_for, open_for
+from support.scenarios import Heard, Yes, applied, intents_for, open_for
+from support.traces import differences, seen_objects
 
 from railwright import api
+
+SETTLE_S = 1800.0
 
 
 @pytest.mark.parametrize("method", ["shared", "host-device", "sriov"])
@@ -14,12 +17,34 @@ async def test_a_world_of_another_shape_is_done_whole(world_name, method):
     assert (await api.status(world)).exit_code == 0
 
 
+@pytest.mark.parametrize("method", ["shared", "host-device"])
+async def test_plain_kubernetes_is_done_whole_and_undone_with_what_its_nodes_bring_along(method):
+    world = await open_for("roce", world="vanilla")
+    await world.clock.sleep(SETTLE_S)
+    before = await seen_objects(world.cluster)
+    assert (await applied(world, intents_for(method, "roce", more="  network: {mtu: 1500}\n"))).exit_code == 0
+    assert (await api.status(world)).exit_code == 0
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    await world.clock.sleep(SETTLE_S)
+    assert differences(before, await seen_objects(world.cluster)) == []
+
+
+async def test_of_a_single_node_status_says_why_nothing_was_verified():
+    world = await open_for("roce", world="sno")
+    await applied(world, intents_for("shared", "roce"))
+    verified = (await api.status(world)).stages[-1]
+    assert (verified.verdict, verified.reason) == ("SKIP", "never run: two nodes are needed, and 1 is admitted")
+
+
 @pytest.mark.parametrize(
     ("world_name", "method", "code"),
     [
         ("hcp", "shared", "hosted-control-plane"),
         ("hcp", "sriov", "hosted-control-plane"),
         ("vanilla", "sriov", "sriov-on-plain-kubernetes"),
+        ("vanilla", "shared", "port-mtu-too-small on worker-0"),
+        ("vanilla", "host-device", "port-mtu-too-small on worker-0"),
+        ("vanilla+irdma-loaded", "shared", "irdma-loaded on worker-0"),
     ],
 )
 async def test_a_world_that_is_not_supported_is_refused_with_nothing_written(world_name, method, code):

@@ -70,7 +70,8 @@ def differences(before: _Objects, after: _Objects) -> list[str]:
     lines += [f"{ref} is left" for ref in after if ref not in before and not _may_stay(ref)]
     for ref in before.keys() & after.keys():
         for path in before[ref].keys() | after[ref].keys():
-            was, now = before[ref].get(path), after[ref].get(path)
+            # An empty mapping is a leaf until something is in it.
+            was, now = (None if leaf == {} else leaf for leaf in (before[ref].get(path), after[ref].get(path)))
             if was != now and not _is_listed(ref, path, was, now):
                 lines.append(f"{ref} {'.'.join(map(str, path))}: was {was!r}, is {now!r}")
     return sorted(lines)

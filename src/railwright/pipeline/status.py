@@ -114,8 +114,14 @@ def _verified(stage: StagePlan, prepared: Prepared) -> StageStatus:
     """Show what was measured last, with its date: nothing is measured now."""
     note = kept(prepared, tuple(intent.name for intent in prepared.intents))
     if note is None:
-        return StageStatus(stage.name, Verdict.SKIP, NOT_YET)
+        return StageStatus(stage.name, Verdict.SKIP, _why_never(prepared))
     return StageStatus(stage.name, note.verdict, note.reason, since=note.ended_at)
+
+
+def _why_never(prepared: Prepared) -> str:
+    """A single node has nobody to talk to; else it is the person's turn."""
+    there = sum(node.was_admitted for node in prepared.plan.nodes)
+    return f"never run: two nodes are needed, and {there} is admitted" if there == 1 else NOT_YET
 
 
 def _expectations(stage: StagePlan, prepared: Prepared) -> tuple[Expectation, ...]:

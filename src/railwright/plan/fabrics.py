@@ -12,6 +12,7 @@ from railwright.plan.model import Group, OtherPort, Rail, RailPort
 from railwright.plan.names import resource_name
 from railwright.plan.nodes import check_groups, select
 from railwright.plan.notes import Notes
+from railwright.plan.plain import check_prepared
 from railwright.plan.ports_check import check_node
 from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of
 from railwright.plan.roles import candidates
@@ -55,6 +56,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
                 other_ports.extend(not_rails)
                 rails = rails_of(item, ports, settings.intent, notes)
                 check_node(rails, item.hardware, settings, catalog, notes)
+                check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)
                 others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
                 refuse_cut(item.node.name, item.hardware, [rail.port.pci for rail in rails.rails], settings, notes)
                 wired.append(rails)

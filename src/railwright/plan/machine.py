@@ -43,14 +43,13 @@ class _Part:
 def machine_shares(
     fabrics: Iterable[FabricNodes], cluster: ClusterFacts, notes: Notes
 ) -> tuple[MachineShare | KubeletShare | HostNetworkShare, ...]:
-    """Plan node preparation, by pool; nothing on plain Kubernetes, where nobody rolls it out."""
+    """Plan node preparation, by pool; on plain Kubernetes, where nobody rolls it out, only what NMState does."""
     fabrics = tuple(fabrics)
     shares: list[MachineShare | KubeletShare | HostNetworkShare] = []
     by_nmstate = cluster.serves(NODE_NETWORK_CONFIGURATION_POLICY)
     if by_nmstate:
         shares.extend(share for fabric in fabrics for share in _host_networks(fabric, cluster))
     if cluster.platform is not Platform.OPENSHIFT:
-        _warn_plain(fabrics, notes)
         return tuple(shares)
     for pool in sorted(cluster.pools, key=lambda item: item.name):
         inside = tuple(fabric for fabric in fabrics if set(fabric.hardware) & set(pool.nodes))
@@ -229,19 +228,4 @@ def _check_kubelet(share: KubeletShare, pool: PoolFacts, cluster: ClusterFacts, 
                 expected=f"no other KubeletConfig for pool {pool.name}",
                 seen=name,
                 hint=f"set topologyManagerPolicy: {share.topology_policy} in {name}, and leave spec.numaAligned out",
-            )
-
-
-def _warn_plain(fabrics: tuple[FabricNodes, ...], notes: Notes) -> None:
-    for fabric in fabrics:
-        loaded = sorted(node for node, hardware in fabric.hardware.items() if _IRDMA in hardware.modules)
-        if loaded and fabric.settings.nic_driver is NicDriver.DOCA:
-            notes.warn(
-                "irdma-loaded",
-                f"irdma is loaded on {', '.join(loaded)} and keeps the DOCA driver from loading: blacklist it on the nodes",
-            )
-        if needs_mtu(fabric):
-            notes.warn(
-                "port-mtu-too-small",
-                f"ports of {fabric.settings.name} have an MTU below {fabric.settings.mtu_bytes}: set it on the nodes",
             )
