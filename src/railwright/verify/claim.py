@@ -7,7 +7,7 @@ from railwright.core.verdicts import Verdict
 from railwright.verify.directness import NAMES, Directness
 from railwright.verify.layout import Layout
 from railwright.verify.model import Cell, Coverage, MemoryKind, Says, Testimony, Way
-from railwright.verify.witnesses import checksums, counters, emulation, rights
+from railwright.verify.witnesses import counters, emulation, rights
 
 
 def claim(
@@ -57,7 +57,7 @@ def _host(cells: Iterable[Cell], witnesses: tuple[Testimony, ...], *, gpu: bool)
     checked = {cell.way for cell in host if cell.bytes_checked is Verdict.PASS}
     said = {
         name: {item.way for item in witnesses if _agrees_for_host(item, name)} & ways
-        for name in (checksums.NAME, counters.NAME, emulation.CONTROLS["rdma"], rights.NAME)
+        for name in (counters.NAME, emulation.CONTROLS["rdma"], rights.NAME)
     }
     text = f"RDMA moved bytes between host memories on {len(ways)} ways"
     details = []

@@ -111,6 +111,8 @@ _PLAN = (
 _NO_GPU = {("nixl", _R, _H)}
 """Only where there are no GPUs: there it stands in for the controls on GPU memory."""
 _EXPECTED_S = {"engine": 8.0, "nixl": 20.0, "perftest": 7.0, "latency": 7.0, "cm": 6.0, "sweep": 16.0, "nccl": 40.0}
+_REFUSED_READ_S = 3.0
+"""What the engine's READ without remote rights comes to: both halves start again for it."""
 
 
 def steps(
@@ -130,9 +132,13 @@ def steps(
         if (memory is _G) != has_gpus and (memory is _G or (name, direction, memory) in _NO_GPU):
             continue
         found += [
-            Step(name, direction, memory, backwards, expected_s=_EXPECTED_S[name])
+            Step(name, direction, memory, backwards, expected_s=_expected_s(name, direction))
             for backwards in ((False, True) if both_ways else (False,))
         ]
     if not names or "engine" in names:
         found += [Step("engine", _W, _H, rail_shift=shift, expected_s=_EXPECTED_S["engine"]) for shift in rail_shifts]
     return tuple(found)
+
+
+def _expected_s(name: str, direction: Direction) -> float:
+    return _EXPECTED_S[name] + (_REFUSED_READ_S if (name, direction) == ("engine", _R) else 0.0)
