@@ -83,6 +83,7 @@ async def test_a_method_is_proven_on_real_rdma(machine: Machine, method: Method,
     _assert_proven(found, ways=2 * rails)
 
 
+@pytest.mark.soak
 async def test_sriov_is_proven_through_vfs() -> None:
     try:
         async with lab(Shape("sriov", rails=1), Silent()) as made:
@@ -110,13 +111,13 @@ _SENT = "from node-2 to node-1 on rail-1"
 _SOAK = (pytest.mark.soak,)
 NAMED = {
     "gid": Named("port", _PORT, "no RoCE v2 GID of rxe_n2r1 belongs to net1"),
+    "gid-index": Named("port", _PORT, "GID index 7 of rxe_n2r1 is empty"),
     "memlock": Named("port", _PORT, "memlock is 65536 bytes"),
     "netns": Named("port", _PORT, "belongs to one namespace alone", also="rail-1 of node-1"),
     "mtu": Named("pair", _PAIR, "large packets do not arrive"),
-    "corruption": Named("direction", "from node-1 to node-2 on rail-1", "not those that were sent"),
-    "one-direction": Named("direction", _SENT, "transport retry counter exceeded"),
-    "gid-index": Named("port", _PORT, "GID index 7 of rxe_n2r1 is empty", marks=_SOAK),
-    "link-down": Named("port", _PORT, "is 1: DOWN", marks=_SOAK),
+    "link-down": Named("port", _PORT, "is 1: DOWN"),
+    "corruption": Named("direction", "from node-1 to node-2 on rail-1", "not those that were sent", marks=_SOAK),
+    "one-direction": Named("direction", _SENT, "transport retry counter exceeded", marks=_SOAK),
     "peer-killed": Named("port", _PORT, "ended without an answer (signal 9)", marks=_SOAK),
     "loss": Named("direction", _SENT, "packets were sent again", marks=_SOAK),
     "swapped-rails": Named("swapped-rails", "rail-1 and rail-2 of node-3", "swapped", nodes=3, rails=2, marks=_SOAK),
