@@ -10,7 +10,7 @@ import uuid
 from railwright.apply.retry import retried
 from railwright.apply.stamps import from_stamp, to_stamp
 from railwright.core import kinds
-from railwright.core.errors import NotFound, WriteConflict
+from railwright.core.errors import ClusterError, NotFound, WriteConflict
 from railwright.core.marks import LEDGER_LABEL, LEDGER_NAMESPACE
 from railwright.core.objects import KubeObject, Ref, annotations_of
 from railwright.ports.clock import Clock
@@ -116,7 +116,10 @@ class Lease:
                 "kind": HEAD.kind.kind,
                 "metadata": {"namespace": HEAD.namespace, "name": HEAD.name, "labels": {LEDGER_LABEL: "head"}},
             }
-            return await retried(lambda: self._cluster.apply(head), self._clock)
+            try:
+                return await retried(lambda: self._cluster.apply(head), self._clock)
+            except NotFound as error:
+                raise ledger_is_gone(HEAD) from error
 
     async def _write(self, head: KubeObject, holder: str | None) -> bool:
         """Set the holder on exactly this version of the head; False when it moved meanwhile."""
@@ -133,6 +136,15 @@ class Lease:
             return False
         self._renewed_s = self._clock.monotonic_s() if holder else None
         return True
+
+
+def ledger_is_gone(ref: Ref) -> ClusterError:
+    """Say that somebody took the ledger away under us."""
+    return ClusterError(
+        f"{ref}, a part of the ledger, is gone: somebody deleted it while railwright worked",
+        hint="run the same command again; what it knew of objects of before is lost, and clean names what it cannot undo",
+        context={"ledger": f"{ref.namespace}/{ref.name}"},
+    )
 
 
 class RunningElsewhere(WriteConflict):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from railwright.apply.lease import HEAD, Lease, running_elsewhere
+from railwright.apply.lease import HEAD, Lease, ledger_is_gone, running_elsewhere
 from railwright.apply.ledger_text import (
     data_to_note,
     entry_key,
@@ -312,6 +312,7 @@ class LedgerStore:
 
         Raises:
             WriteConflict: somebody else wrote to it.
+            ClusterError: somebody deleted it.
         """
         known = self._maps.get(name) or await self._make_map(name, kind)
         ref = Ref(kinds.CONFIG_MAP, LEDGER_NAMESPACE, name)
@@ -321,6 +322,8 @@ class LedgerStore:
             written = await retried(lambda: self._cluster.patch(ref, patch), self._clock)
         except WriteConflict:
             written = await self._after_conflict(ref, known, wanted, changes)
+        except NotFound as error:
+            raise ledger_is_gone(ref) from error
         self._maps[name] = _Map(_version(written), wanted)
 
     async def _after_conflict(

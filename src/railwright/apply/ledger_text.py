@@ -145,7 +145,7 @@ def _data_to_value(data: Mapping[str, Any]) -> Any:
 def _unreadable(where: str, error: Exception) -> ClusterError:
     return ClusterError(
         f"the ledger cannot be read: {where} is not as railwright {_FORMAT} writes it ({type(error).__name__}: {error})",
-        hint="use the version of railwright that wrote it, or repair the ConfigMap from a backup; nothing was changed",
+        hint="use the version of railwright that wrote it, or repair the ConfigMap from a backup; until then nothing is written",
     )
 
 

@@ -18,7 +18,7 @@ from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.intent.model import Method
 from railwright.pipeline.clean_questions import Undo, ask
-from railwright.pipeline.leftovers import cannot_be_restored
+from railwright.pipeline.leftovers import cannot_be_restored, unknown_to_ledger
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
@@ -123,7 +123,7 @@ async def clean(
         fabrics=names,
         objects=tuple(undoing.objects),
         cannot_be_restored=cannot_be_restored(entries, ledger, before.snapshot),
-        notes=tuple(undoing.notes),
+        notes=(*undoing.notes, *unknown_to_ledger(ledger, before.snapshot)),
         dry_run=dry_run,
         interrupted=interrupted,
     )

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from railwright.apply.model import Ledger, LedgerEntry
 from railwright.core import kinds
 from railwright.core.ids import NodeName, PciAddress
-from railwright.core.objects import Kind
+from railwright.core.marks import is_ours
+from railwright.core.objects import Kind, dig
 from railwright.facts.model import Snapshot
 
 _OPERATOR_LABELS: Mapping[Kind, tuple[str, ...]] = {
@@ -29,6 +30,20 @@ def cannot_be_restored(entries: Iterable[LedgerEntry], ledger: Ledger, snapshot:
     kinds_made = {entry.ref.kind for entry in entries if entry.created}
     before = {key: value for note in ledger.fabrics.values() for key, value in note.before}
     return (*_firmware(kinds_made, before, snapshot), *_labels(kinds_made, before, snapshot))
+
+
+def unknown_to_ledger(ledger: Ledger, snapshot: Snapshot) -> tuple[str, ...]:
+    """Name objects that say we made them and that no ledger speaks of: it may have been lost, so they stay."""
+    refs = [
+        ref
+        for ref, obj in snapshot.cluster.objects.items()
+        if is_ours(obj) and ref not in ledger.entries and not dig(obj, "metadata", "deletionTimestamp")
+    ]
+    return tuple(
+        f"{ref} stays: its label says that railwright made it, and the ledger does not know it. Files of `render` that"
+        " somebody else applied look like this, and so does what is left when a ledger was deleted"
+        for ref in sorted(refs)
+    )
 
 
 def values_before(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:

@@ -32,6 +32,7 @@ from railwright.manifests.verifiers import Run, access_of
 from railwright.pipeline.collect import EVERYWHERE
 from railwright.pipeline.live import live_needs
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.roll_back import is_rolling_entry
 from railwright.pipeline.runs import runs_of, stage_changes
 from railwright.pipeline.still_used import why_kept_needs
 from railwright.pipeline.undo_order import NETWORK_KINDS, nads_of, steps_of
@@ -204,7 +205,7 @@ def _rolled_back(pools: Iterable[str]) -> tuple[Need, ...]:
 
 def _with_csvs(prepared: Prepared) -> tuple[LedgerEntry, ...]:
     """Add the CSVs that subscriptions of ours installed: clean notes them on its way."""
-    entries = tuple(prepared.ledger.entries.values())
+    entries = tuple(entry for entry in prepared.ledger.entries.values() if not is_rolling_entry(entry))
     found = list(entries)
     for entry in entries:
         if entry.ref.kind == kinds.SUBSCRIPTION and entry.created:
