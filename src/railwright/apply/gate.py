@@ -86,12 +86,31 @@ class Gate:
         """Wait within the stage's limit."""
         while True:
             unserved = self._observer.unserved
-            async with self._means.cluster.watch(self._observer.selections) as watch:
-                result = await self._wait_with(watch)
+            try:
+                async with self._means.cluster.watch(self._observer.selections) as watch:
+                    result = await self._wait_with(watch)
+            except RailwrightError as error:
+                result = await self._without_watch(error)
             if result is not None:
                 return result
             if unserved == self._observer.unserved:
                 await self._clock.sleep(_SHORTEST_WAIT_S)
+
+    async def _without_watch(self, error: RailwrightError) -> GateResult | None:
+        """Wait a while for an API server that went away (a single node reboots with it), and let a watch be opened anew."""
+        self._note_problem(error)
+        judged = await self._judge()
+        result = self._decide(judged)
+        if result is None:
+            self._show(judged)
+            await self._clock.sleep(REREAD_S)
+        return result
+
+    def _note_problem(self, error: RailwrightError) -> None:
+        """Keep why the API server does not answer; anything else ends the wait. Raises the error then."""
+        if not error.transient:
+            raise error
+        self._problem = error.message
 
     async def _wait_with(self, watch: Watch) -> GateResult | None:
         """Wait with one watch; None when it has to be opened anew, for kinds that came meanwhile."""
@@ -107,7 +126,7 @@ class Gate:
             if result is not None:
                 return result
             self._show(judged)
-            await self._means.ledger.renew()
+            await self._keep_lease()
             before_s = self._now_s()
             timeout_s = self._next_look_s() - before_s
             seen = await watch.next(max(timeout_s, _SHORTEST_WAIT_S))
@@ -131,14 +150,23 @@ class Gate:
         try:
             await self._observer.read_all()
         except RailwrightError as error:
-            if not error.transient:
-                raise
-            self._problem = error.message
+            self._note_problem(error)
         else:
             self._problem = ""
         self._read_s = self._now_s()
 
+    async def _keep_lease(self) -> None:
+        """Say that we are still there; an API server that does not answer gives the ledger to nobody else either."""
+        if self._problem:
+            return
+        try:
+            await self._means.ledger.renew()
+        except RailwrightError as error:
+            self._note_problem(error)
+
     async def _approve(self) -> None:
+        if self._problem:
+            return
         waiting = approve.waiting_plans(self._stage.approvals, self._observer.objects)
         for plan in waiting.planned:
             write = await approve.approve(plan, self._stage, self._means)

@@ -131,6 +131,37 @@ async def test_an_api_server_that_is_away_for_a_while_is_waited_for():
     assert record.elapsed_s > 100
 
 
+async def test_an_api_server_that_is_away_with_the_ledger_too_is_waited_for_within_the_limit():
+    """As that of a single node, which our own roll-out reboots; the lease is asked for again only when it answers."""
+    cluster = FakeCluster()
+    saying(cluster, (0, "progressing"), (20, "ready"))
+
+    def away(verb, ref):
+        if 10 <= cluster.clock.elapsed_s < 900:
+            raise ClusterUnreachable("connection refused")
+
+    cluster.before_call = away
+    record = await gated(cluster, limit_s=2700.0)
+    assert record.verdict is Verdict.PASS
+    assert record.elapsed_s > 900
+
+
+async def test_a_watch_that_cannot_be_opened_is_waited_for():
+    cluster = FakeCluster()
+    saying(cluster, (0, "progressing"), (20, "ready"))
+    opened, open_watch = [], cluster.watch
+
+    def refuse_at_first(selections):
+        opened.append(cluster.clock.elapsed_s)
+        if len(opened) < 4:
+            raise ClusterUnreachable("connection refused")
+        return open_watch(selections)
+
+    cluster.watch = refuse_at_first
+    assert (await gated(cluster)).verdict is Verdict.PASS
+    assert len(opened) == 4
+
+
 async def test_an_api_server_that_never_comes_back_is_unknown_within_the_limit():
     cluster = FakeCluster()
     saying(cluster, (0, "progressing"))
