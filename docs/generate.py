@@ -37,6 +37,7 @@ def pages() -> dict[Path, str]:
     found |= {RULES / f"{info.name}.md": rule_page(info) for info in rule_infos()}
     found[DOCS / "reference" / "codes.md"] = _codes()
     found[DOCS / "reference" / "configurations.md"] = _configurations()
+    found[DOCS / "reference" / "traps.md"] = _traps()
     schemas = DOCS / "reference" / "schemas"
     found[schemas / "rails.json"] = _json(json_schema())
     for name in PAYLOADS:
@@ -64,11 +65,30 @@ def _commands() -> str:
 
 
 def _codes() -> str:
-    parts = ["# Refusals and warnings\n\nGenerated. `railwright explain CODE` says the same.\n"]
+    parts = [
+        "# Refusals and warnings\n\nGenerated. `railwright explain CODE` says the same; [traps.md](traps.md) says what they answer.\n"
+    ]
     for title, codes in (("Refusals", REFUSALS), ("Warnings", WARNINGS)):
         rows = "".join(f"| `{code}` | {meaning} |\n" for code, meaning in sorted(codes.items()))
         parts.append(f"## {title}\n\n| code | meaning |\n|---|---|\n{rows}")
     return "\n".join(parts)
+
+
+def _traps() -> str:
+    lines = [
+        "# Traps, and what is done about them",
+        "",
+        "Generated from docs/traps.yaml, which a test holds to the code: each row fires in the test that it names. A refusal",
+        "stops the plan or keeps a node out, a warning is said beside it, a decision is how the plan does it, and a gate is",
+        "what a stage waits for before the next one starts. Codes are in [codes.md](codes.md).",
+    ]
+    for area in yaml.safe_load((DOCS / "traps.yaml").read_text()):
+        lines += ["", f"## {area['area']}", "", "| trap | answer | what | held by |", "|---|---|---|---|"]
+        for trap, by, name, test in area["traps"]:
+            held = f"tests/{test.partition('::')[0]}" if test else f"tests/cases/readiness/{name}.json"
+            what = f"`{name}`" if by in {"refusal", "warning"} else name
+            lines.append(f"| {trap} | {by} | {what} | {held} |")
+    return "\n".join(lines) + "\n"
 
 
 QUESTIONS = {
