@@ -1,7 +1,7 @@
 """What comes later: a new node, a changed fabric, 64 nodes in two groups."""
 
 import pytest
-from support.others import driver_pods, make, now_is, remove, store
+from support.others import change, driver_pods, make, now_is, remove, store
 from support.scenarios import Yes, applied, intents_for, open_for
 from support.traces import seen_objects
 
@@ -49,6 +49,41 @@ async def test_a_node_that_joins_later_is_untouched_until_it_is_admitted(method)
     assert (await applied(world, intents_for(method, "roce"))).exit_code == 0
     assert driver_nodes(world) == {"worker-0", "worker-1"}
     assert (await api.status(world)).not_admitted == ()
+
+
+@pytest.mark.parametrize("label", ["railwright.dev/fabric.east-west", "railwright.dev/group.east-west"])
+async def test_a_node_that_lost_a_label_of_ours_is_named_and_admitted_again(label):
+    world = await open_for("roce")
+    await applied(world, intents_for("shared", "roce"))
+    change(world, NEW, {"metadata": {"labels": {label: None}}})
+    await world.clock.sleep(3600)
+    status = await api.status(world)
+    named = {node for node, _ in status.not_admitted} | {ref.name for stage in status.stages for ref, _ in stage.drift}
+    assert named == {"worker-1"}
+    assert (await applied(world, intents_for("shared", "roce"))).exit_code == 0
+    assert label in labels_of(now_is(world, NEW))
+    again = await api.status(world)
+    assert (again.not_admitted, again.exit_code) == ((), 0)
+
+
+async def test_a_node_that_was_made_anew_under_its_name_is_not_admitted_and_status_says_so():
+    """Its labels went with the old machine, and the ledger speaks of that one."""
+    world = await open_for("roce")
+    await applied(world, intents_for("shared", "roce"))
+    old = now_is(world, NEW)
+    remove(world, NEW)
+    labels = {key: value for key, value in labels_of(old).items() if not key.startswith(OWN_MARKS)}
+    make(
+        world,
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NEW.name, "labels": labels}, "status": old["status"]},
+    )
+    await world.clock.sleep(3600)
+    assert (await api.status(world)).not_admitted == (("worker-1", "apply has not admitted it yet"),)
+    assert driver_nodes(world) == {"worker-0"}
+    assert (await applied(world, intents_for("shared", "roce"))).exit_code == 0
+    assert (await api.status(world)).exit_code == 0
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    assert not any(key.startswith("railwright.dev/") for key in labels_of(now_is(world, NEW)))
 
 
 async def test_a_fabric_that_changes_its_method_leaves_nothing_of_the_first():

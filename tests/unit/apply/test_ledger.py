@@ -5,7 +5,7 @@ from unit.apply.fake_world import FakeCluster, Killed, an_object
 
 from railwright.apply.lease import HEAD, HOLDER_ANNOTATION, LEASE_S
 from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
-from railwright.apply.ledger_text import entry_key, entry_to_text, text_to_entry
+from railwright.apply.ledger_text import data_to_note, entry_key, entry_to_text, text_to_entry
 from railwright.apply.model import LedgerEntry, StageNote
 from railwright.changes.model import MISSING, TakenField
 from railwright.core import kinds
@@ -46,6 +46,20 @@ def test_an_entry_survives_being_written_down_with_absent_values_kept_apart_from
 def test_an_entry_that_somebody_edited_is_an_error_that_names_its_place(text):
     with pytest.raises(ClusterError, match="shard key k"):
         text_to_entry(text, "shard key k")
+
+
+def test_a_ledger_that_an_earlier_version_wrote_is_read():
+    """Before times were kept with an entry, and choices and values of before with a fabric."""
+    text = (
+        '{"apiVersion":"v1","kind":"Node","namespace":"","name":"worker-1","created":false,"uid":"5a","fields":['
+        '{"path":["metadata","labels","a"],"previous":{"missing":true},"ours":{"value":"b"}}],'
+        '"fabrics":["east-west"],"order":17,"stage":"nic-driver-ready","embedded":[]}'
+    )
+    entry = text_to_entry(text, "here")
+    assert (entry.ref.name, entry.order, entry.recorded_at) == ("worker-1", 17, "")
+    assert entry_to_text(replace(entry, recorded_at="")) == text[:-1] + ',"recorded_at":""}'
+    note = data_to_note({"name": "east-west", "document": "x", "applied_at": "2026-11-01T00:00:00Z"}, "here")
+    assert (note.name, note.stages, note.before, note.subnets) == ("east-west", (), (), ())
 
 
 def test_two_objects_never_share_a_key():
