@@ -221,6 +221,8 @@ async def status() -> str:
         nodes, _ = await client.list(NODE)
     lines = [f"context {CONTEXT} in {found.folder / KUBECONFIG}"]
     for node in nodes:
+        if node["metadata"]["name"] not in found.nodes():
+            continue
         conditions: list[dict[str, str]] = dig(node, "status", "conditions", default=[])
         ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
         allocatable: dict[str, str] = dig(node, "status", "allocatable", default={})
