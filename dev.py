@@ -5,6 +5,7 @@ What `make` runs: own environment, checks, tests, benchmarks, generated pages. S
     demo     the main job on the embedded simulated cluster
     check    format, lint, types, import contracts, generated pages: what must hold on every commit
     test     everything that can run here; ends with a list of what was not covered, and why
+    test-cluster  the virtual cluster, from nothing to bytes between two pods
     soak     the long tests: more killed jobs on the real API server, the lab's machine, large clusters
     bench    the figures of benchmarks/
     docs     write the generated pages again
@@ -36,6 +37,7 @@ def main(arguments: list[str]) -> int:
         "check": check,
         "test": test,
         "soak": soak,
+        "test-cluster": test_cluster,
         "bench": bench,
         "docs": docs,
         "golden": golden,
@@ -148,6 +150,7 @@ ALWAYS_UNCOVERED = (
     "an InstallPlan of real OLM that holds a foreign operator: make soak (unit tests cover the refusal)",
     "in the lab's machine: VFs, loss, corruption, a dead direction, swapped rails, a slow node, rdma_cm: make soak",
     "a cluster of 64 nodes from apply to clean: make soak",
+    "the virtual cluster, with real kubelets, Multus, CNI and shared device plugin: make test-cluster",
     "kubelets, Multus, CNI and device plugins: played by stand-ins that follow recordings of the real ones",
     "NVIDIA Network Operator and NVIDIA GPU Operator: played by stand-ins that follow recordings of the real ones",
     "SR-IOV config daemon and resources injector, NFD's operator, machine config operator, nmstate: played by stand-ins",
@@ -159,6 +162,12 @@ def soak() -> int:
     """Run the long tests."""
     environment(development=True)
     return subprocess.call([BIN / "python", "-m", "pytest", "-m", "soak"], cwd=ROOT)
+
+
+def test_cluster() -> int:
+    """Boot the virtual cluster and move bytes between two pods of it."""
+    environment(development=True)
+    return subprocess.call([BIN / "python", "-m", "pytest", "-m", "cluster"], cwd=ROOT)
 
 
 def bench() -> int:
