@@ -68,6 +68,11 @@ class Login:
     namespace: str = "default"
 
 
+_MAX_BYTES = 4 << 20
+"""A kubeconfig of a thousand clusters with their certificates has less."""
+_ANEW = "oc login writes it anew; or export KUBECONFIG=FILE for another one"
+
+
 def read_login(context: str | None, environment: Mapping[str, str], home: Path) -> Login:
     """
     Find the login for a context; without a name the current context, else the pod's own service account.
@@ -95,15 +100,20 @@ def _files(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 def _load(file: Path) -> Mapping[str, Any]:
     try:
-        value = yaml.safe_load(file.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        with file.open("rb") as stream:
+            content = stream.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            message = f"{file}: not a kubeconfig (expected at most {_MAX_BYTES:,} bytes, seen more)"
+            raise UsageError(message, hint=_ANEW)
+        value = yaml.safe_load(content.decode())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         message = f"{file}: not a kubeconfig that can be read: {error}"
-        raise UsageError(message) from error
+        raise UsageError(message, hint=_ANEW) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
         message = f"{file}: not a kubeconfig (expected a mapping with clusters, contexts and users)"
-        raise UsageError(message)
+        raise UsageError(message, hint=_ANEW)
     return value
 
 

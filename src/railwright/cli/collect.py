@@ -1,6 +1,5 @@
 """`railwright collect`."""
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
-from railwright.cli.ways import Ways
+from railwright.cli.ways import Ways, scope_of
 
 
 def collect(
@@ -38,16 +37,7 @@ def collect(
     """
 
     async def action() -> int:
-        if not 0 < node_timeout_s < math.inf:
-            message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
-            raise api.UsageError(message, hint="leave it out for 30 seconds")
-        if parallel < 1:
-            raise api.UsageError(f"--parallel {parallel}: expected 1 or more", hint="leave it out for 16")
-        scope = api.Scope(
-            nodes=tuple(api.NodeName(name) for name in node or ()),
-            node_timeout_s=node_timeout_s,
-            parallel_nodes=parallel,
-        )
+        scope = scope_of(node, parallel, node_timeout_s)
         async with await api.open_cluster(common.cluster, ways.access) as world:
             manifest = await api.collect(world, to, scope, redact=redact, progress=progress(quiet=common.quiet))
         return show(api.collect_document(manifest, to), common)

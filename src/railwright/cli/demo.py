@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
-from railwright.cli.keep import check_folder, keep_run
+from railwright.cli.keep import check_folder, keep_run, kept_in
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
@@ -131,7 +131,7 @@ async def _verify(world: api.World, intents: tuple[api.Intent, ...], common: Com
     code = show(api.verify_document(record), common)
     if to is not None:
         keep_run(to, record)
-        write_result(f"\nkept in {to}: open {to / 'report.html'}\n")
+        write_result(f"\n{kept_in(to)}")
     return code
 
 

@@ -1,6 +1,5 @@
 """`railwright discover`."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.options import Common
 from railwright.cli.progress import progress
-from railwright.cli.ways import Ways
+from railwright.cli.ways import Ways, scope_of
 
 
 @Parameter(name="*")
@@ -55,11 +54,7 @@ def discover(
     """
 
     async def action() -> int:
-        if not 0 < node_timeout_s < math.inf:
-            message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
-            raise api.UsageError(message, hint="leave it out for 30 seconds")
-        if parallel < 1:
-            raise api.UsageError(f"--parallel {parallel}: expected 1 or more", hint="leave it out for 16")
+        scope = scope_of(node, parallel, node_timeout_s)
         others = checks.texts()
         if local:
             record = await api.read_local(timeout_s=node_timeout_s)
@@ -67,11 +62,6 @@ def discover(
             hardware = api.hardware_of(record)
             return show(api.hardware_document(hardware, api.cross_check(hardware, *others)), common)
         async with await api.open_cluster(common.cluster, ways.access) as world:
-            scope = api.Scope(
-                nodes=tuple(api.NodeName(name) for name in node or ()),
-                node_timeout_s=node_timeout_s,
-                parallel_nodes=parallel,
-            )
             snapshot = await api.discover(world, scope, progress=progress(quiet=common.quiet))
         _keep(to, {str(name): record for name, record in snapshot.raw_nodes.items()})
         return show(api.snapshot_document(snapshot, api.cross_check_one(snapshot, *others)), common)

@@ -34,5 +34,10 @@ def keep_run(folder: Path, record: api.VerifyRecord) -> None:
         raise _cannot_write(folder, error) from error
 
 
+def kept_in(folder: Path) -> str:
+    """Say where a run was kept, and what to open."""
+    return f"kept in {folder}: open {folder / 'report.html'}\n"
+
+
 def _cannot_write(folder: Path, error: OSError) -> api.UsageError:
     return api.UsageError(f"cannot write to {folder}: {error.strerror}", hint="give a folder that can be written")

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
-from railwright.cli.keep import check_folder, keep_run
+from railwright.cli.keep import check_folder, keep_run, kept_in
 from railwright.cli.options import Common, Wanted
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
@@ -85,7 +85,7 @@ def verify(
         if to is not None:
             keep_run(to, record)
             if not common.quiet:
-                sys.stderr.write(f"kept in {to}: open {to / 'report.html'}\n")
+                sys.stderr.write(kept_in(to))
         return show(api.verify_document(record), common)
 
     return run(action, common)

@@ -1,5 +1,6 @@
-"""Options on how the inside of nodes is reached."""
+"""Options on how the inside of nodes is reached, and of how many at once."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -47,3 +48,14 @@ class Ways:
             allow_debug_pod=self.allow_debug_pod,
             debug_image=self.debug_image or "",
         )
+
+
+def scope_of(node: list[str] | None, parallel: int, node_timeout_s: float) -> api.Scope:
+    """Say which nodes are read, and how. Raises UsageError for a limit that leaves nothing to do."""
+    if not 0 < node_timeout_s < math.inf:
+        message = f"--node-timeout-s {node_timeout_s:g}: expected a number of seconds above 0"
+        raise api.UsageError(message, hint="leave it out for 30 seconds")
+    if parallel < 1:
+        raise api.UsageError(f"--parallel {parallel}: expected 1 or more", hint="leave it out for 16")
+    names = tuple(api.NodeName(name) for name in node or ())
+    return api.Scope(nodes=names, node_timeout_s=node_timeout_s, parallel_nodes=parallel)

@@ -23,6 +23,9 @@ Checked = tuple[Node, DocumentShape, tuple[KeyPath, ...]]
 """A document: what was written, what of it is right, and the key paths that were cut out of it."""
 
 
+_NEXT = "docs/rails-yaml.md shows how to write one"
+
+
 def read_intents(path: Path | str) -> tuple[Intent, ...]:
     """
     Read a rails.yaml.
@@ -37,27 +40,27 @@ def read_intents(path: Path | str) -> tuple[Intent, ...]:
             content = opened.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
         message = f"{file}: there is no such file"
-        raise UsageError(message, hint="docs/rails-yaml.md shows how to write one", context={"file": file}) from error
+        raise UsageError(message, hint=_NEXT, context={"file": file}) from error
     except IsADirectoryError as error:
         message = f"{file}: is a folder (expected a YAML file)"
-        raise UsageError(message, context={"file": file}) from error
+        raise UsageError(message, hint=_NEXT, context={"file": file}) from error
     except PermissionError as error:
         message = f"{file}: may not be read: {error.strerror}"
-        raise UsageError(message, context={"file": file}) from error
+        raise UsageError(message, hint=_NEXT, context={"file": file}) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         message = f"{ascii(file)[1:-1]}: cannot be read: {reason}"
-        raise UsageError(message, context={"file": file}) from error
+        raise UsageError(message, hint=_NEXT, context={"file": file}) from error
     if len(content) > MAX_BYTES:
         message = f"{file}: is too large for a rails.yaml (expected at most {MAX_BYTES} bytes, seen more)"
-        raise UsageError(message, context={"file": file})
+        raise UsageError(message, hint=_NEXT, context={"file": file})
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
         message = f"{file}:{line}:{column}: is not UTF-8 text (seen byte 0x{content[error.start]:02x})"
-        raise UsageError(message, context={"file": file}) from error
+        raise UsageError(message, hint=_NEXT, context={"file": file}) from error
     return parse_intents(text, file)
 
 

@@ -18,8 +18,15 @@ def open_record(folder: Path) -> VerifyRecord:
     try:
         text = file.read_text(encoding="utf-8")
         raw = file.with_name(RAW)
-        return read_record(text, raw.read_text(encoding="utf-8") if raw.is_file() else "")
+        return _parsed(file, text, raw.read_text(encoding="utf-8") if raw.is_file() else "")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not text"
         message = f"{folder} holds no run of verify: {file}: {why}"
         raise UsageError(message, hint="give a folder that verify --to wrote") from error
+
+
+def _parsed(file: Path, text: str, raw: str) -> VerifyRecord:
+    try:
+        return read_record(text, raw)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error.message}", hint="give a folder that verify --to wrote") from error

@@ -85,3 +85,11 @@ def test_inside_a_pod_the_service_account_is_used(tmp_path: Path, monkeypatch: p
     login = read_login(None, environment, tmp_path)
     assert login.server == "https://[fd00::1]:443"
     assert (login.namespace, login.token_file) == ("here", str(tmp_path / "token"))
+
+
+@pytest.mark.parametrize("content", [b"a" * ((4 << 20) + 1), b"\x00", b"a: \xff", b"[" * 100_000, b"- 1"])
+def test_a_file_that_is_no_kubeconfig_is_refused_in_no_time_and_with_the_next_step(tmp_path, content):
+    (tmp_path / "config").write_bytes(content)
+    with pytest.raises(UsageError, match="not a kubeconfig") as said:
+        read_login(None, {"KUBECONFIG": str(tmp_path / "config")}, tmp_path)
+    assert "oc login" in said.value.hint
