@@ -15,8 +15,9 @@ class Notes:
     refusals: dict[Refusal, None] = field(default_factory=dict)
 
     def decide(self, key: str, value: object, origin: str, reason: str, source: str = "") -> None:
-        """Note a value in force."""
-        decision = Decision(key, str(value), origin, reason, source)
+        """Note a value in force, spelled as in the file."""
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        decision = Decision(key, text, origin, reason, source)
         self.decisions[decision] = None
 
     def warn(self, code: str, message: str, where: str = "") -> None:

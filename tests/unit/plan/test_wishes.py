@@ -67,3 +67,9 @@ def test_tolerations_come_beside_those_of_an_adopted_policy():
     made = planned(theirs, tolerations=(TAINT,))
     policy = next(item.obj for item in render(made).items if item.ref.kind == kinds.CLUSTER_POLICY)
     assert policy["spec"]["daemonsets"] == {"tolerations": [{"key": "old"}, TAINT]}
+
+
+def test_a_value_in_force_is_spelled_as_in_the_file():
+    values = {item.key.rpartition(": ")[2]: item.value for item in planned().decisions}
+    assert (values["spec.driver.gds"], values["spec.upgrade.auto"]) == ("false", "true")
+    assert values["spec.upgrade.drainTimeoutSeconds"] == "300"
