@@ -111,7 +111,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(capsys: pytest.C
         (["nosuch"], "Unknown command"),
         (["plan", "extra"], "extra"),
         (["plan", "-o", "xml"], 'Choose from: "text", "json", "yaml"'),
-        (["explain"], "requires an argument"),
+        (["explain"], "explain takes a key"),
         (["explain", "nosuch"], "nothing is named 'nosuch'"),
         (["plan", "-f", "good.yaml", "--cluster", "sim:h200"], "did you mean 'h200-"),
         (["plan", "-f", "good.yaml", "--cluster", "sim:h200-roce+mlx5-uplnk"], "did you mean 'mlx5-uplink'?"),

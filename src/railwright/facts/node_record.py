@@ -10,7 +10,7 @@ from railwright.facts.ports import Parts, bridges_of, data_direct_of, gpus_of, p
 from railwright.facts.record import Record, split_record
 from railwright.facts.sources.counters import parse_counters
 from railwright.facts.sources.infiniband import parse_infiniband
-from railwright.facts.sources.kernel import parse_system
+from railwright.facts.sources.kernel import System, parse_system
 from railwright.facts.sources.machine import MachineFacts, parse_machine
 from railwright.facts.sources.net import parse_net
 from railwright.facts.sources.pci import PciDevice, parse_pci
@@ -21,7 +21,7 @@ from railwright.facts.sources.settings import parse_runtime, parse_settings
 from railwright.facts.sources.sockets import parse_sockets
 from railwright.facts.sources.storage import parse_storage
 from railwright.facts.sources.virtual_functions import parse_virtual_functions
-from railwright.facts.uplinks import Surroundings, Traffic, find_uplinks
+from railwright.facts.uplinks import Surroundings, Traffic, Uplinks, find_uplinks
 
 DEPTH_SECTIONS = (
     "route4_tables",
@@ -76,30 +76,13 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
     """
     record = split_record(text)
     system, system_unseen = parse_system(record)
-    routes, route_unseen = parse_routes(record)
-    storage, storage_unseen = parse_storage(record)
-    connections, socket_unseen = parse_sockets(record)
     parts, parts_unseen, net_unseen = _parts(record)
     if system.netns_is_host is False:
         # A pod's interfaces are not the node's, whatever they are called.
         parts = replace(parts, netdevs=())
     machine, machine_unseen = parse_machine(record)
     settings, settings_unseen = parse_settings(record, gpu_driver=system.nvidia_driver)
-    uplinks = find_uplinks(
-        record,
-        Traffic(
-            netdevs=parts.netdevs,
-            routes=routes,
-            storage=storage,
-            connections=connections,
-            parent_of={device.address: device.parent for device in parts.devices if device.parent is not None},
-            pci_of_rdma={port.device: port.pci for port in parts.rdma_ports if port.pci is not None},
-            netns_is_host=system.netns_is_host,
-            kubelet_seen=system.kubelet_seen,
-            misread=bool(net_unseen or route_unseen or storage_unseen or socket_unseen),
-        ),
-        around,
-    )
+    uplinks, uplinks_unseen = _uplinks(record, system, parts, around, misread=bool(net_unseen))
     gpus, ports = gpus_of(parts), ports_of(parts)
     runtime = parse_runtime(record)
     return NodeHardware(
@@ -137,13 +120,33 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
             *system_unseen,
             *parts_unseen,
             *net_unseen,
-            *route_unseen,
-            *storage_unseen,
-            *socket_unseen,
+            *uplinks_unseen,
             *machine_unseen,
             *settings_unseen,
         ),
     )
+
+
+def _uplinks(
+    record: Record, system: System, parts: Parts, around: Surroundings, *, misread: bool
+) -> tuple[Uplinks, tuple[Unseen, ...]]:
+    """Follow the node's own traffic over its devices; `misread` when a line about those was not understood."""
+    routes, route_unseen = parse_routes(record)
+    storage, storage_unseen = parse_storage(record)
+    connections, socket_unseen = parse_sockets(record)
+    unseen = (*route_unseen, *storage_unseen, *socket_unseen)
+    traffic = Traffic(
+        netdevs=parts.netdevs,
+        routes=routes,
+        storage=storage,
+        connections=connections,
+        parent_of={device.address: device.parent for device in parts.devices if device.parent is not None},
+        pci_of_rdma={port.device: port.pci for port in parts.rdma_ports if port.pci is not None},
+        netns_is_host=system.netns_is_host,
+        kubelet_seen=system.kubelet_seen,
+        misread=misread or bool(unseen),
+    )
+    return find_uplinks(record, traffic, around), unseen
 
 
 def _parts(record: Record) -> tuple[Parts, tuple[Unseen, ...], tuple[Unseen, ...]]:
