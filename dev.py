@@ -148,7 +148,7 @@ def test() -> int:
 ALWAYS_UNCOVERED = (
     "jobs killed by SIGKILL between writes on the real API server: make soak (on the simulator they are covered)",
     "an InstallPlan of real OLM that holds a foreign operator: make soak (unit tests cover the refusal)",
-    "in the lab's machine: VFs, loss, corruption, a dead direction, swapped rails, a slow node, rdma_cm: make soak",
+    "in the lab's machine: VFs, namespaces, loss, corruption, a dead direction, swapped rails, a slow node: make soak",
     "a cluster of 64 nodes from apply to clean: make soak",
     "the virtual cluster, with real kubelets, Multus, CNI and shared device plugin: make test-cluster",
     "kubelets, Multus, CNI and device plugins: played by stand-ins that follow recordings of the real ones",
