@@ -14,7 +14,8 @@ from railwright.cli.wanted import intents_in
 from railwright.cli.ways import Ways
 
 FailOn = Literal["info", "warning", "error", "never"]
-_LOG_LIMIT_BYTES = 64 * 1024 * 1024
+_LOG_LIMIT_BYTES = 64 * 1024 * 1024 + 1
+"""One more than the doctor reads, so that it sees, and says, that the beginning is not there."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 
 

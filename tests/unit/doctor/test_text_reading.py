@@ -28,7 +28,6 @@ def rules(text: str) -> list[str]:
         PEERMEM.upper(),
         PEERMEM.replace("'", "\u2019"),
         PEERMEM.replace(" ", "\u00a0"),
-        PEERMEM[:-4],
         f"\ufeff{PEERMEM}",
         f"\x00\x01{PEERMEM}\x7f",
         f"{'x' * 5000} {PEERMEM} {'y' * 5000}",
@@ -42,15 +41,12 @@ def rules(text: str) -> list[str]:
         "capitals",
         "typographic quotes",
         "hard blanks",
-        "cut",
         "BOM",
         "control characters",
         "one long line",
     ],
 )
 def test_the_same_thing_is_seen_however_it_is_written(text: str) -> None:
-    if text == PEERMEM[:-4]:
-        text = text + "\n" + "nvidia_peermem: Unknown symbol ib_reg"
     assert rules(text) == [RULE]
 
 
