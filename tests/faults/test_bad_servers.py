@@ -1,34 +1,26 @@
 """Servers that answer badly, over real HTTP: each command ends in time, with its exit code and words for a person."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.http_api import Call, HttpApi, Saboteur, answered, drip, honest, http_api
+from support.stepped_http import Yes, state, world_of
 
 from railwright.adapters import cluster as live
 from railwright.adapters import transport
-from railwright.adapters.cluster import LiveCluster
-from railwright.adapters.kubeconfig import read_login
 from railwright.adapters.transport import Transport
 from railwright.catalog.load import load_catalog
 from railwright.cli.app import main
 from railwright.core.errors import ClusterBusy, RailwrightError
 from railwright.core.ids import StageName
-from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.core.objects import KubeObject, Ref, dig
 from railwright.core.verdicts import Verdict
 from railwright.intent.parse import parse_intents
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.model import ApplyRecord
-from railwright.ports.approval import Question
-from railwright.ports.cluster import Selection, Watch
 from railwright.ports.progress import Silent
-from railwright.ports.world import World
-from railwright.simulator.clock import SimClock
-from railwright.simulator.node import SimNode
 
 RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
@@ -210,58 +202,10 @@ def test_a_bad_kubeconfig_is_named_with_what_is_wrong_in_it(
 # --- in the middle of an apply ------------------------------------------------------------------------------------
 
 
-class Yes:
-    def approve(self, question: Question) -> bool:
-        return True
-
-
-class _Step:
-    """A watch that lets the world go on and tells nothing: the caller reads again."""
-
-    def __init__(self, api: HttpApi) -> None:
-        self._api = api
-
-    async def next(self, timeout_s: float) -> tuple[()]:
-        with self._api.lock:
-            self._api.cluster.engine.tick(timeout_s)
-        return ()
-
-
-class SteppedCluster(LiveCluster):
-    """The live adapter, on the simulated clock of the world behind the server."""
-
-    api: HttpApi
-
-    @asynccontextmanager
-    async def watch(self, selections: Sequence[Selection]) -> AsyncIterator[Watch]:
-        yield _Step(self.api)
-
-
-@asynccontextmanager
-async def world_of(api: HttpApi) -> AsyncIterator[World]:
-    login = read_login(None, {"KUBECONFIG": str(api.kubeconfig(Path.cwd()))}, Path.cwd())
-    cluster = SteppedCluster("here", Transport(login))
-    cluster.api = api
-    engine = api.cluster.engine
-    async with World(cluster, SimNode(engine), SimClock(engine), cluster.close) as world:
-        yield world
-
-
 async def applied(api: HttpApi, until: str = "operators-installed") -> ApplyRecord:
     async with world_of(api) as world:
         stage = StageName(until)
         return await apply_fabrics(world, parse_intents(RAILS), load_catalog(), Silent(), Yes(), until=stage)
-
-
-def state(api: HttpApi) -> dict[Ref, KubeObject]:
-    """Everything that people and operators mean: without bookkeeping, times, names made by chance, and the ledger."""
-    found: dict[Ref, KubeObject] = {}
-    for ref, obj in api.cluster.engine.store.objects.items():
-        if ref.namespace != LEDGER_NAMESPACE and ref.kind.kind not in {"Event", "InstallPlan"}:
-            kept = {key: value for key, value in obj.items() if key != "status"}
-            kept["metadata"] = {key: obj["metadata"].get(key) for key in ("labels", "finalizers")}
-            found[ref] = kept
-    return found
 
 
 def first_of_each_write(saboteur: Saboteur) -> Saboteur:

@@ -1,0 +1,127 @@
+"""
+A network and a server that fail on a seeded schedule, before a simulated world behind HTTP.
+
+tests/bed/test_faulty_network.py does the same before a real API server.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from support.faulty_proxy import FaultyProxy, Schedule, faulty_proxy
+from support.http_api import HttpApi, http_api
+from support.stepped_http import Yes, state, world_of
+
+from railwright import api
+from railwright.adapters import transport
+from railwright.core.errors import EXIT_CODE_ORDER, RailwrightError
+from railwright.ports.world import World
+
+RAILS = """apiVersion: railwright.dev/v1alpha1
+kind: RailFabric
+metadata: {name: east-west}
+spec: {method: shared, fabric: roce, workloadNamespaces: [training]}
+"""
+INTENTS = api.parse_intents(RAILS)
+SEEDS = tuple(range(1, 51))
+UNTIL = api.StageName("nodes-prepared")
+"""Nodes are written to and reboot; the whole job under faults is tests/bed/test_faulty_network.py."""
+SHARE, FOR_GOOD = 0.08, 0.2
+TRIES = 2
+Job = Callable[[World], Awaitable[tuple[int, str]]]
+
+
+async def _apply(world: World) -> tuple[int, str]:
+    record = await api.apply(world, INTENTS, approval=Yes(), until=UNTIL)
+    return record.exit_code, api.to_json(api.apply_document(record))
+
+
+async def _clean(world: World) -> tuple[int, str]:
+    record = await api.clean(world, approval=Yes())
+    return record.exit_code, api.to_json(api.clean_document(record))
+
+
+async def _status(world: World) -> tuple[int, str]:
+    record = await api.status(world)
+    return record.exit_code, api.to_json(api.status_document(record))
+
+
+async def _plan(world: World) -> tuple[int, str]:
+    document = api.plan_document(await api.plan(world, INTENTS))
+    return document.exit_code, api.to_json(document)
+
+
+async def _discover(world: World) -> tuple[int, str]:
+    document = api.snapshot_document(await api.discover(world))
+    return document.exit_code, api.to_json(document)
+
+
+async def _doctor(world: World) -> tuple[int, str]:
+    document = api.diagnosis_document(await api.diagnose(world))
+    return document.exit_code, api.to_json(document)
+
+
+READING: dict[str, Job] = {"status": _status, "plan": _plan, "discover": _discover, "doctor": _doctor}
+
+
+@dataclass
+class Tries:
+    """Commands through a proxy, and what they must not do."""
+
+    server: HttpApi
+    proxy: FaultyProxy
+    broken: list[str] = field(default_factory=list)
+
+    async def once(self, name: str, job: Job, schedule: Schedule) -> int:
+        """Run a command; any end but a clean one is noted, with the faults that it met."""
+        self.proxy.schedule, met = schedule, len(self.proxy.done)
+        try:
+            async with world_of(self.server, self.proxy.url) as world:
+                code, said = await job(world)
+        except RailwrightError as error:
+            code, said = error.exit_code, f"{error.code} {error.message} {error.hint}"
+        except Exception as error:  # noqa: BLE001 - whatever is no error of ours is what is looked for
+            code, said = 1, f"{type(error).__name__}: {error}"
+        if code == 1 or code not in EXIT_CODE_ORDER or not said.strip():
+            self.broken.append("\n  ".join((f"{name} (seed {schedule.seed}): {code} {said}", *self.proxy.done[met:])))
+        return code
+
+
+@asynccontextmanager
+async def tries() -> AsyncIterator[Tries]:
+    with http_api() as server:
+        async with faulty_proxy(server.url, Schedule(0)) as proxy:
+            yield Tries(server, proxy)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.chdir(str(tmp_path))
+    monkeypatch.setattr(transport, "pause_s", lambda *_: 0.001)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_faults_cost_time_and_nothing_else(seed: int) -> None:
+    async with tries() as undisturbed:
+        assert await undisturbed.once("apply", _apply, Schedule(0)) == 0
+        wanted = state(undisturbed.server)
+        paths = {path for _, path in undisturbed.proxy.written}
+        assert await undisturbed.once("clean", _clean, Schedule(0)) == 0
+        cleaned = state(undisturbed.server)
+    async with tries() as some:
+        for number in range(TRIES):
+            await some.once("apply", _apply, Schedule(seed * 100 + number, SHARE, FOR_GOOD))
+        assert await some.once("apply", _apply, Schedule(0)) == 0, "\n".join(some.proxy.done)
+        assert [path for _, path in some.proxy.written if path not in paths and "installplans" not in path] == []
+        assert state(some.server) == wanted, "\n".join(some.proxy.done)
+        some.proxy.written.clear()
+        for name, job in READING.items():
+            await some.once(name, job, Schedule(seed * 100 + 50, SHARE, FOR_GOOD))
+        assert some.proxy.written == []
+        for number in range(TRIES):
+            await some.once("clean", _clean, Schedule(seed * 100 + 80 + number, SHARE, FOR_GOOD))
+        assert await some.once("clean", _clean, Schedule(0)) == 0, "\n".join(some.proxy.done)
+        assert state(some.server) == cleaned, "\n".join(some.proxy.done)
+        assert some.broken == []
