@@ -17,6 +17,7 @@ from railwright.core.ids import FabricName
 from railwright.core.objects import KubeObject, Ref
 from railwright.facts.model import NodeFacts, Snapshot
 from railwright.intent.model import Intent
+from railwright.pipeline.undo_order import NETWORK_KINDS, nad_of
 from railwright.plan.model import Decision, Plan
 from railwright.plan.turns import OPERANDS
 
@@ -40,9 +41,12 @@ def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
     A field that somebody has changed after us is shown as it is.
     """
     objects = dict(snapshot.cluster.objects)
-    for ref in known_refs(ledger, objects):
+    for ref in sorted(known_refs(ledger, objects)):
         if ledger.entries[ref].created and ref.kind not in SEEN_AGAIN:
-            del objects[ref]
+            network = objects.pop(ref)
+            if ref.kind in NETWORK_KINDS:
+                # What an operator made of a network of ours is nobody else's, whatever method made it.
+                objects.pop(nad_of(network), None)
         elif ledger.entries[ref].fields and not ledger.entries[ref].created:
             objects[ref] = _restored(ref, objects[ref], ledger)
     nodes = tuple(_without_hold(node, ledger) for node in snapshot.nodes)
