@@ -496,6 +496,5 @@ def worlds_document() -> Document:
 async def rehearse(intents: tuple[Intent, ...], cluster: str, *, catalog: Catalog | None = None) -> Rehearsal:
     """Run the whole job on a simulated cluster. Raises UsageError for a cluster that is not simulated."""
     if not cluster.startswith(SIMULATOR):
-        message = f"only a simulated cluster is rehearsed on, not {cluster!r}"
-        raise UsageError(message)
+        raise UsageError(f"only a simulated cluster is rehearsed on, not {cluster!r}", hint="--cluster sim:h200-roce")
     return await _rehearse(open_world(cluster), intents, catalog or load_catalog())
