@@ -46,7 +46,7 @@ def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
             network = objects.pop(ref)
             if ref.kind in NETWORK_KINDS:
                 # What an operator made of a network of ours is nobody else's, whatever method made it.
-                objects.pop(nad_of(network), None)
+                objects.pop(nad_of(ref, network), None)
         elif ledger.entries[ref].fields and not ledger.entries[ref].created:
             objects[ref] = _restored(ref, objects[ref], ledger)
     nodes = tuple(_without_hold(node, ledger) for node in snapshot.nodes)

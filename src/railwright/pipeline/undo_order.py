@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from railwright.apply.model import LedgerEntry
 from railwright.core import kinds
-from railwright.core.objects import Kind, KubeObject, Ref, dig, ref_of
+from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.plan.model import NetworkShare, Share
 
 NETWORK_KINDS = frozenset(
@@ -100,7 +100,7 @@ def nads_of(step: Step, live: Mapping[Ref, KubeObject], shares: Iterable[Share])
     """
     made = [entry for entry in step.entries if entry.created and entry.ref.kind in NETWORK_KINDS]
     networks = {entry.ref for entry in made if entry.ref.kind != kinds.NETWORK_ATTACHMENT_DEFINITION}
-    nads = {nad_of(live[ref]) for ref in networks & set(live)}
+    nads = {nad_of(ref, live[ref]) for ref in networks & set(live)}
     names = {(ref.kind.kind, ref.namespace, ref.name) for ref in networks}
     nads |= {
         _nad(share.target_namespace, share.nad)
@@ -110,9 +110,8 @@ def nads_of(step: Step, live: Mapping[Ref, KubeObject], shares: Iterable[Share])
     return tuple(sorted(nads))
 
 
-def nad_of(network: KubeObject) -> Ref:
+def nad_of(ref: Ref, network: KubeObject) -> Ref:
     """Name the NAD that an operator makes for a network object."""
-    ref = ref_of(network)
     place = str(dig(network, "spec", "networkNamespace", default="") or ref.namespace or "default")
     return _nad(place, ref.name)
 
