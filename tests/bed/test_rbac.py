@@ -44,7 +44,7 @@ from railwright.ports.progress import Silent
 from railwright.ports.world import World
 from railwright.report.rbac import Grant, roles_of
 
-pytestmark = pytest.mark.bed
+pytestmark = [pytest.mark.bed, pytest.mark.soak]
 RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
 metadata: {name: east-west}
@@ -147,6 +147,7 @@ async def test_apply_and_status_are_denied_nothing_under_their_roles_and_use_all
 
 async def test_reading_is_denied_nothing_under_its_roles_and_uses_all_of_them(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
+        assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
         prepared, found = await planned(bed), {}
         for command, ask in READING.items():
             grant = await granted(bed, prepared, command)

@@ -1,7 +1,7 @@
 """From a command and how much is known to the rights that are granted for it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railwright.core import kinds
 from railwright.core.errors import UsageError
@@ -103,6 +103,9 @@ def _there(needs: Iterable[Need], extent: Extent, made: set[str]) -> Iterable[Ne
             continue
         if there is None or not need.namespace or need.namespace in there:
             yield need
+        elif need.name and need.verb == "get":
+            # No Role can be there, and to see that an object is absent is to ask for it: by name, it may be anywhere.
+            yield replace(need, namespace="")
 
 
 def _notes(extent: Extent, *, unprivileged: bool) -> tuple[str, ...]:
