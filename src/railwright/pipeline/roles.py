@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from railwright.core import kinds
 from railwright.core.errors import UsageError
-from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.core.ids import StageName
+from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.core.needs import Need, plural_of
 from railwright.facts.model import Platform
 from railwright.pipeline.model import Prepared
