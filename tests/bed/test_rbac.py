@@ -44,7 +44,7 @@ from railwright.ports.progress import Silent
 from railwright.ports.world import World
 from railwright.report.rbac import Grant, roles_of
 
-pytestmark = [pytest.mark.bed, pytest.mark.soak]
+pytestmark = pytest.mark.bed
 RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
 metadata: {name: east-west}
@@ -145,6 +145,7 @@ async def test_apply_and_status_are_denied_nothing_under_their_roles_and_use_all
         assert await judged(audited, bed, grant) == ([], [])
 
 
+@pytest.mark.soak
 async def test_reading_is_denied_nothing_under_its_roles_and_uses_all_of_them(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
@@ -167,6 +168,7 @@ async def test_reading_is_denied_nothing_under_its_roles_and_uses_all_of_them(au
         assert {line.split()[1] for line in away} == {"pods/exec", "securitycontextconstraints"}
 
 
+@pytest.mark.soak
 async def test_clean_is_denied_nothing_under_its_role_and_uses_all_of_it(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
@@ -178,6 +180,7 @@ async def test_clean_is_denied_nothing_under_its_role_and_uses_all_of_it(audited
         assert await judged(audited, bed, grant) == ([], [])
 
 
+@pytest.mark.soak
 async def test_a_right_that_is_missing_is_named_before_the_first_write(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         prepared = await planned(bed)
