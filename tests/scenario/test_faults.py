@@ -92,7 +92,7 @@ async def test_a_cluster_that_lets_us_read_only_is_named_before_the_first_write(
     before = await seen_objects(world.cluster)
     with pytest.raises(PermissionMissing) as missing:
         await applied(world, intents_for(method, fabric), progress=heard)
-    assert "cannot patch resource" in missing.value.message
+    assert "patch nodes worker-0" in missing.value.message.splitlines()
     assert missing.value.exit_code == 3
     assert differences(before, await seen_objects(world.cluster)) == []
 

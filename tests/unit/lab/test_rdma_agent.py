@@ -3,11 +3,13 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from railwright.adapters.clock import RealClock
 from railwright.core.errors import ClusterUnreachable
 from railwright.dataplane.model import EngineRequest, EvidenceRequest, Meeting, PerftestRequest, RailEnd
 from railwright.lab.rdma.endpoints import PodEndpoint, Spoiling
@@ -50,12 +52,23 @@ async def test_a_failing_line_of_a_set_up_is_an_error_with_its_words(link: Link)
 
 
 async def test_requests_run_at_the_same_time(link: Link) -> None:
-    first = asyncio.create_task(link.shell("read line < /dev/zero || true; sleep 60", timeout_s=60.0))
+    first = asyncio.create_task(link.shell("sleep 60", timeout_s=60.0))
     assert (await link.shell("echo second")).out == "second\n"
     assert not first.done()
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
+
+
+async def test_shell_text_that_is_cancelled_ends_with_all_that_it_has_started(link: Link, tmp_path: Path) -> None:
+    told = tmp_path / "child"
+    first = asyncio.create_task(link.shell(f"sleep 60 & echo $! >{told}.new; mv {told}.new {told}; wait"))
+    while not told.exists():
+        await RealClock().sleep(0.01)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert (await link.shell(f"while kill -0 {told.read_text().strip()}; do sleep 0.01; done", timeout_s=10.0)).exit_code == 0
 
 
 async def test_a_half_runs_and_replies(link: Link) -> None:

@@ -86,7 +86,8 @@ class Agent:
     def _end(self, request: dict[str, Any]) -> None:
         known = next((child for number, child, _ in self._running.values() if number == request["end"]), None)
         if known is not None:
-            os.kill(known, signal.SIGKILL)
+            # A half dies of it at once; a shell takes along what it has started.
+            os.kill(known, signal.SIGTERM)
         self._say({"id": request["id"], "ended": known is not None})
 
     def _collect(self, descriptor: int) -> None:
@@ -134,6 +135,7 @@ def _shell(text: str, limit_s: float) -> dict[str, Any]:
         start_new_session=True,
         preexec_fn=end_with_parent,  # noqa: PLW1509 - the agent has one thread
     )
+    signal.signal(signal.SIGTERM, lambda *_: _end_group(process.pid))
     try:
         out, err = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
@@ -141,6 +143,12 @@ def _shell(text: str, limit_s: float) -> dict[str, Any]:
         out, err = process.communicate()
         return {"exit_code": None, "out": out.decode(errors="replace"), "err": err.decode(errors="replace")}
     return {"exit_code": process.returncode, "out": out.decode(errors="replace"), "err": err.decode(errors="replace")}
+
+
+def _end_group(group: int) -> None:
+    """End a shell with all that it has started, and this child of the agent."""
+    os.killpg(group, signal.SIGKILL)
+    os._exit(0)
 
 
 def main(nobody_there_s: float = _NOBODY_THERE_S) -> None:
