@@ -125,7 +125,7 @@ NAMED = {
 }
 
 
-def test_every_fault_is_looked_for() -> None:
+async def test_every_fault_is_looked_for() -> None:
     assert set(NAMED) == set(FAULTS)
 
 
