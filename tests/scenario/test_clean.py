@@ -8,9 +8,12 @@ from support.others import now_is
 from support.scenarios import SIX, Yes, applied, intents_for, open_for
 
 from railwright import api
+from railwright.apply.ledger import LedgerStore
 from railwright.core import kinds
+from railwright.core.ids import StageName
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
+from railwright.pipeline.roll_back import rolling_entry
 from railwright.ports.approval import Question
 from railwright.ports.progress import Waiting
 from railwright.readiness.kinds.machineconfig import pool_state
@@ -89,6 +92,24 @@ async def test_an_apply_without_numa_alignment_waits_for_the_pool_that_goes_back
     sources = [item["name"] for item in now_is(world, POOL)["status"]["configuration"]["source"]]
     assert "99-worker-generated-kubelet" not in sources
     assert record.exit_code == 0
+
+
+async def test_a_pool_that_is_gone_holds_up_neither_apply_nor_clean():
+    """Somebody removed it while it was waited for: its entry would hold up every run for ever."""
+    world = await open_for("roce")
+    shared = intents_for("shared", "roce")
+    await applied(world, shared, verify=False)
+    for run in ("apply", "clean"):
+        store = LedgerStore(world.cluster, world.clock)
+        await store.open()
+        await store.record_intention(rolling_entry(Ref(kinds.MACHINE_CONFIG, "", "99-railwright-gone"), StageName(run)))
+        await store.close()
+        began_s = world.clock.monotonic_s()
+        is_apply = run == "apply"
+        record = await applied(world, shared, verify=False) if is_apply else await api.clean(world, approval=Yes())
+        assert record.exit_code == 0
+        assert any("MachineConfigPool gone: this pool is no longer there" in note for note in record.notes)
+        assert world.clock.monotonic_s() - began_s < 3000
 
 
 async def test_the_first_question_shows_the_whole_of_it():

@@ -28,7 +28,7 @@ from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.removal import remove
 from railwright.pipeline.rights import check_rights
-from railwright.pipeline.roll_back import is_rolling_entry
+from railwright.pipeline.roll_back import forgotten, is_rolling_entry
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.unwanted import removal_question, unwanted
 from railwright.plan.model import VERIFIED, Plan, Refusal
@@ -253,6 +253,7 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
     await _end_proof(job)
     gone = await remove({entry.ref: entry for entry in entries}, prepared, world, means)
     job.notes += [f"no longer wanted: {item.ref}: {item.action}" for item in gone]
+    job.notes += forgotten(gone)
     return True
 
 

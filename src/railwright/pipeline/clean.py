@@ -24,7 +24,7 @@ from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import refused
 from railwright.pipeline.rights import check_rights
-from railwright.pipeline.roll_back import is_rolling_entry, rolled_back, rolling_entry
+from railwright.pipeline.roll_back import forgotten, is_rolling_entry, rolled_back, rolling_entry
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.vfs_let_go import OurPorts, ports_of, takes_vfs, vfs_are_back
@@ -198,6 +198,7 @@ async def _carry_out(job: _Job) -> None:
     undoing = job.undoing
     rolled = await rolled_back(undoing.objects, job.before, undoing.means, CLEAN, dry_run=job.dry_run)
     undoing.objects += rolled
+    undoing.notes += forgotten(rolled)
     if all(item.verdict is Verdict.PASS for item in rolled):
         await _remove_ledger(job)
 

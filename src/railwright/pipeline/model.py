@@ -130,7 +130,7 @@ class Undone:
     One object that clean dealt with.
 
     Attributes:
-        action: delete, restore, update, keep.
+        action: delete, restore, update, keep; of a pool wait, or forget when it is gone.
         reason: for keep: why it stays.
         left: fields that no longer hold our value, and stay as they are.
     """

@@ -2,10 +2,10 @@
 The last roll-out: pools whose MachineConfig or KubeletConfig went are Updated again, without it, before anything is done.
 
 Such a pool is in the ledger from before its configuration goes until its nodes have come back: a clean that was killed
-in between waits for it again.
+in between waits for it again. A pool that somebody has removed meanwhile is waited for no more: its nodes are in others.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from railwright.apply.gate import Gate
@@ -23,7 +23,8 @@ from railwright.plan.model import NODES_PREPARED, PoolUpdated
 from railwright.ports.cluster import Selection
 from railwright.report.tables import duration
 
-_ACTION = "wait"
+_ACTION, _FORGET = "wait", "forget"
+_IS_GONE = "this pool is no longer there: nothing rolls out, and it is waited for no more"
 
 
 def rolling_entry(ref: Ref, stage: StageName) -> LedgerEntry | None:
@@ -38,6 +39,11 @@ def rolling_entry(ref: Ref, stage: StageName) -> LedgerEntry | None:
 def is_rolling_entry(entry: LedgerEntry) -> bool:
     """Whether an entry only says that a pool is to be waited for: nothing of it is undone."""
     return entry.ref.kind == kinds.MACHINE_CONFIG_POOL
+
+
+def forgotten(lines: Iterable[Undone]) -> tuple[str, ...]:
+    """Say which pools are waited for no more, and why."""
+    return tuple(f"{line.ref}: {line.reason}" for line in lines if line.action == _FORGET)
 
 
 def pools_rolling(objects: Iterable[Undone], ledger: Ledger) -> tuple[PoolUpdated, ...]:
@@ -70,12 +76,42 @@ async def rolled_back(
     expected = pools_rolling(objects, means.ledger.ledger)
     if not expected:
         return ()
+    pools = await _list(means, kinds.MACHINE_CONFIG_POOL)
+    gone = await _gone(expected, pools, means, dry_run=dry_run)
+    expected = tuple(item for item in expected if item.pool not in {line.ref.name for line in gone})
+    waited = await _waited_for(expected, pools, before, means, stage, dry_run=dry_run) if expected else ()
+    return (*gone, *waited)
+
+
+async def _gone(
+    expected: Iterable[PoolUpdated], pools: Sequence[KubeObject] | None, means: Means, *, dry_run: bool
+) -> tuple[Undone, ...]:
+    """Forget the pools that are not among those that there are; None: they could not be listed, so none is gone."""
+    if pools is None:
+        return ()
+    there = {ref_of(pool).name for pool in pools}
+    refs = [Ref(kinds.MACHINE_CONFIG_POOL, "", item.pool) for item in expected if item.pool not in there]
+    for ref in refs:
+        if not dry_run:
+            await means.ledger.forget(ref)
+    return tuple(Undone(ref, _FORGET, Verdict.PASS, _IS_GONE) for ref in refs)
+
+
+async def _waited_for(
+    expected: tuple[PoolUpdated, ...],
+    pools: Sequence[KubeObject] | None,
+    before: Prepared,
+    means: Means,
+    stage: StageName,
+    *,
+    dry_run: bool,
+) -> tuple[Undone, ...]:
     timing = before.plan.stage(NODES_PREPARED)
     refs = [Ref(kinds.MACHINE_CONFIG_POOL, "", item.pool) for item in expected]
     words = f"its nodes reboot once more, one after the other, about {duration(timing.expected_s)}"
     if dry_run:
         return tuple(Undone(ref, _ACTION, Verdict.PASS, words) for ref in refs)
-    vanished = await _vanished(means)
+    vanished = await _vanished(means, pools or ())
     changes = StageChanges(
         stage=stage,
         batch="",
@@ -101,15 +137,15 @@ def _without(expectation: PoolUpdated, names: frozenset[str]) -> PoolUpdated:
     return replace(expectation, without=tuple(sorted({*expectation.without, *names})))
 
 
-async def _vanished(means: Means) -> Mapping[str, frozenset[str]]:
+async def _vanished(means: Means, pools: Iterable[KubeObject]) -> Mapping[str, frozenset[str]]:
     """
     Name the MachineConfigs that a pool is still made of, and that are gone: it has not begun to roll out without them.
 
     What was made of a KubeletConfig is among them: it is deleted before the KubeletConfig's finalizer goes.
     Source: openshift/machine-config-operator 7ff337a, pkg/controller/kubelet-config, cascadeDelete.
     """
-    there = {ref_of(obj).name for obj in await _list(means, kinds.MACHINE_CONFIG)}
-    return {ref_of(pool).name: _sources(pool) - there for pool in await _list(means, kinds.MACHINE_CONFIG_POOL)}
+    there = {ref_of(obj).name for obj in await _list(means, kinds.MACHINE_CONFIG) or ()}
+    return {ref_of(pool).name: _sources(pool) - there for pool in pools}
 
 
 def _sources(pool: KubeObject) -> frozenset[str]:
@@ -120,11 +156,13 @@ def _sources(pool: KubeObject) -> frozenset[str]:
     )
 
 
-async def _list(means: Means, kind: Kind) -> list[KubeObject]:
+async def _list(means: Means, kind: Kind) -> list[KubeObject] | None:
+    """Give the objects of a kind; None where it is not served."""
+
     async def read() -> list[KubeObject]:
         return [obj async for obj in means.cluster.list(Selection(kind))]
 
     try:
         return await retried(read, means.clock)
     except KindNotServed:
-        return []
+        return None

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from unit.apply.fake_world import FakeCluster, FakeNode, Seeing, an_object
 from unit.pipeline.fake_plans import a_plan, a_snapshot, a_stage
 
@@ -9,6 +10,7 @@ from railwright.apply.ledger import LedgerStore
 from railwright.apply.means import Means
 from railwright.changes.model import Changes
 from railwright.core import kinds
+from railwright.core.errors import KindNotServed
 from railwright.core.ids import StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
@@ -93,6 +95,48 @@ async def test_a_pool_that_does_not_come_back_stays_in_the_ledger():
     (line,) = await rolled_back([], before(), means, CLEAN, dry_run=False)
     assert line.verdict is Verdict.FAIL
     assert f"MachineConfig {MADE} is still in what pool worker has" in line.reason
+    assert POOL in means.ledger.ledger.entries
+
+
+@pytest.mark.parametrize("deletes", [True, False], ids=["its configuration goes now", "an earlier clean left it"])
+async def test_a_pool_that_is_gone_is_forgotten_and_the_others_are_waited_for(deletes):
+    cluster = a_cluster()
+    means = await means_of(cluster)
+    gone = Ref(kinds.MACHINE_CONFIG_POOL, "", "gpu")
+    machine = Ref(kinds.MACHINE_CONFIG, "", "99-railwright-gpu")
+    await means.ledger.record_intention(rolling_entry(machine, CLEAN))
+    await means.ledger.record_intention(rolling_entry(KUBELET, CLEAN))
+    objects = [Undone(machine, "delete", Verdict.PASS)] if deletes else []
+    lines = await rolled_back(objects, before(), means, CLEAN, dry_run=False)
+    assert [(line.ref, line.action, line.verdict) for line in lines] == [
+        (gone, "forget", Verdict.PASS),
+        (POOL, "wait", Verdict.PASS),
+    ]
+    assert "no longer there" in lines[0].reason
+    assert not {gone, POOL} & set(means.ledger.ledger.entries)
+
+
+async def test_a_dry_run_says_that_a_pool_is_gone_and_forgets_nothing():
+    means = await means_of(a_cluster())
+    gone = Ref(kinds.MACHINE_CONFIG_POOL, "", "gpu")
+    await means.ledger.record_intention(rolling_entry(Ref(kinds.MACHINE_CONFIG, "", "99-railwright-gpu"), CLEAN))
+    (line,) = await rolled_back([], before(), means, CLEAN, dry_run=True)
+    assert (line.ref, line.action) == (gone, "forget")
+    assert gone in means.ledger.ledger.entries
+
+
+async def test_where_no_pools_are_served_none_is_said_to_be_gone():
+    cluster = a_cluster()
+    means = await means_of(cluster)
+    await means.ledger.record_intention(rolling_entry(KUBELET, CLEAN))
+
+    def is_not_served(verb: str, ref: Ref) -> None:
+        if verb == "list" and ref.kind == kinds.MACHINE_CONFIG_POOL:
+            raise KindNotServed("no matches for kind MachineConfigPool")
+
+    cluster.before_call = is_not_served
+    (line,) = await rolled_back([], before(), means, CLEAN, dry_run=False)
+    assert (line.action, line.verdict) == ("wait", Verdict.FAIL)
     assert POOL in means.ledger.ledger.entries
 
 
