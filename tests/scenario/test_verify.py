@@ -19,6 +19,7 @@ from railwright.core.verdicts import Verdict
 from railwright.manifests.verifiers import Run, access_of
 from railwright.pipeline.verifier_pods import VerifierPods
 from railwright.ports.cluster import Selection
+from railwright.ports.progress import Wrote
 from railwright.simulator.cluster import SimCluster
 from railwright.verify.layout import layout_of_plan
 from railwright.verify.partitions import kept_apart
@@ -173,6 +174,22 @@ async def test_a_run_that_lost_the_ledger_to_another_ends_and_says_so():
 
     with pytest.raises(WriteConflict, match="another railwright is writing"):
         await verified(world, intents, progress=Stealing())
+
+
+async def test_an_apply_whose_verify_loses_the_ledger_to_another_ends_as_it_does_anywhere_else():
+    world, intents = await ready()
+
+    class Stealing:
+        """Takes the ledger when the first pod of verify was written, and another is about to be."""
+
+        def emit(self, event):
+            if isinstance(event, Wrote) and event.ref.kind == kinds.POD:
+                head = world.cluster.engine.store.objects[HEAD]
+                head["metadata"]["annotations"][HOLDER_ANNOTATION] = "somebody"
+                world.cluster.engine.elapsed_s += LEASE_S
+
+    with pytest.raises(WriteConflict, match="another railwright is writing"):
+        await applied(world, intents, progress=Stealing())
 
 
 async def test_what_a_killed_run_left_is_nothing_that_an_apply_has_to_remove():

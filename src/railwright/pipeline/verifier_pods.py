@@ -18,7 +18,7 @@ from railwright.apply.undo import undo_step
 from railwright.apply.writer import Writer
 from railwright.changes.model import Action, Change
 from railwright.core import kinds
-from railwright.core.errors import ClusterError, RailwrightError, Refused
+from railwright.core.errors import NotFound, ObjectRefused, RailwrightError, Refused
 from railwright.core.ids import NodeName, PciAddress, RailName, StageName
 from railwright.core.multus import NETWORK_STATUS
 from railwright.core.objects import KubeObject, annotations_of, dig, ref_of
@@ -79,8 +79,9 @@ class VerifierPods:
         Remove what an earlier run left, write this run's objects, and wait until its pods are ready or never will be.
 
         Raises:
-            Refused: the namespace's Pod Security, or a webhook, does not admit such pods.
+            Refused: the namespace's Pod Security, or a webhook, does not admit such pods, or the namespace is gone.
             WriteConflict: another railwright is at work on this cluster.
+            ClusterError: the cluster does not answer, the login expired, or a right is missing.
         """
         await self._store.open()
         await self._undo([entry for entry in self._store.ledger.entries.values() if is_of_a_run(entry)])
@@ -104,9 +105,7 @@ class VerifierPods:
     async def _write_pod(self, writer: Writer, number: int, verifier: Verifier) -> None:
         try:
             await writer.write(_creation(pod_of(self.run, number, verifier)))
-        except RailwrightError as error:
-            if isinstance(error, ClusterError) and error.transient:
-                raise
+        except (ObjectRefused, NotFound) as error:
             message = f"a verification pod is not admitted to namespace {self.run.namespace}: {error.message}"
             hint = (
                 "its Pod Security level must be privileged (IPC_LOCK is above baseline), and the networks must be there"

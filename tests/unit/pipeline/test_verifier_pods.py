@@ -1,7 +1,20 @@
 """Pods of verify that get ready, that never do, and that go away: each node has an endpoint, or a reason why not."""
 
+import pytest
+
+from railwright.apply.lease import ledger_is_gone, running_elsewhere
 from railwright.apply.ledger import LedgerStore
+from railwright.apply.writer import Writer
 from railwright.core import kinds
+from railwright.core.errors import (
+    ClusterBusy,
+    LoginExpired,
+    NotFound,
+    ObjectRefused,
+    PermissionMissing,
+    RailwrightError,
+    Refused,
+)
 from railwright.core.ids import FabricName, NodeName
 from railwright.core.objects import Ref
 from railwright.manifests.verifiers import Run, Verifier
@@ -58,3 +71,32 @@ async def test_a_pod_that_somebody_removes_is_said_to_be_gone() -> None:
 
     pods = await started(world, Removing())
     assert pods.absent == {NodeName("worker-1"): "its pod is gone"}
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (ObjectRefused("violates PodSecurity"), Refused),
+        (NotFound("namespaces default not found"), Refused),
+        (running_elsewhere("other"), None),
+        (ledger_is_gone(Ref(kinds.CONFIG_MAP, "railwright", "a")), None),
+        (LoginExpired("401"), None),
+        (PermissionMissing("403: create pods"), None),
+        (ClusterBusy("429"), None),
+    ],
+    ids=lambda item: type(item).__name__ if isinstance(item, RailwrightError) else "",
+)
+async def test_only_what_refuses_the_pod_is_said_to_refuse_it(monkeypatch, error, seen) -> None:
+    """What else goes wrong at that moment is no matter of Pod Security."""
+    write = Writer.write
+
+    async def fails_at_pods(self, change):
+        if change.ref.kind == kinds.POD:
+            raise error
+        return await write(self, change)
+
+    monkeypatch.setattr(Writer, "write", fails_at_pods)
+    with pytest.raises(seen or type(error)) as raised:
+        await started(open_simulator("h200-roce"))
+    assert ("is not admitted" in raised.value.message) is (seen is Refused)
+    assert seen is not None or raised.value is error
