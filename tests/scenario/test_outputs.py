@@ -73,7 +73,7 @@ ERRORS = {
     "read-only": (
         ["apply", "-f", "RAILS", "--yes", "--cluster", "sim:h200-roce+api-forbidden"],
         3,
-        ["permission-missing", "cannot patch"],
+        ["permission-missing", "patch nodes worker-0"],
     ),
     "collect-nowhere": (["collect", "--cluster", "sim:h200-roce"], 2, ["--to"]),
     "collect-over-a-file": (["collect", "--cluster", "sim:h200-roce", "--to", "RAILS"], 2, ["exists already"]),

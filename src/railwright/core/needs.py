@@ -21,7 +21,9 @@ def plural_of(kind: Kind) -> str:
         return _ODD_PLURALS[kind.kind]
     if name.endswith("y") and name[-2:-1] not in "aeiou":
         return f"{name[:-1]}ies"
-    return name if name.endswith("constraints") else f"{name}s"
+    if name.endswith("constraints"):
+        return name
+    return f"{name}es" if name.endswith("s") else f"{name}s"
 
 
 @dataclass(frozen=True, order=True)

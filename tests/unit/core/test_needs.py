@@ -5,6 +5,8 @@ import pytest
 from railwright.core import kinds
 from railwright.core.needs import Need, least, of_kind, plural_of
 from railwright.core.objects import Kind
+from railwright.ports.cluster import ServedKind
+from railwright.simulator.kinds import KUBERNETES, OPENSHIFT
 
 PODS = Need("", "pods", "list")
 ONE = Need("", "pods", "list", "a", "web")
@@ -57,3 +59,8 @@ def test_a_right_is_said_as_people_say_it() -> None:
     need = Need("nvidia.com", "clusterpolicies", "patch", "here", "gpu-cluster-policy")
     assert str(need) == "patch clusterpolicies.nvidia.com gpu-cluster-policy in namespace here"
     assert str(PODS) == "list pods"
+
+
+@pytest.mark.parametrize("served", [*KUBERNETES, *OPENSHIFT], ids=lambda served: served.plural)
+def test_a_kind_is_named_as_an_api_server_serves_it(served: ServedKind) -> None:
+    assert plural_of(served.kind) == served.plural

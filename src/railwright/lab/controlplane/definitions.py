@@ -18,6 +18,7 @@ import yaml
 from railwright.core import kinds
 from railwright.core.errors import ClusterUnreachable, UsageError
 from railwright.core.kinds import CUSTOM_RESOURCE_DEFINITION
+from railwright.core.needs import plural_of
 from railwright.core.objects import Kind, KubeObject, dig, ref_of
 from railwright.lab.controlplane.client import Answered, PlaneClient
 
@@ -43,10 +44,6 @@ _CLUSTER_SCOPED = frozenset(
         kinds.NVIDIA_DRIVER,
     }
 )
-_ODD_PLURALS = {
-    "SecurityContextConstraints": "securitycontextconstraints",
-    "NetworkAttachmentDefinition": "network-attachment-definitions",
-}
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def newest_folders(names: list[str]) -> tuple[str, ...]:
 
 def small_definition(kind: Kind) -> KubeObject:
     """Make a definition that accepts any content."""
-    plural = _ODD_PLURALS.get(kind.kind) or _plural(kind.kind.lower())
+    plural = plural_of(kind)
     version = kind.api_version.rpartition("/")[2]
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     served = {
@@ -144,10 +141,6 @@ def small_definition(kind: Kind) -> KubeObject:
             "versions": [served],
         },
     }
-
-
-def _plural(word: str) -> str:
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 def _is_built_in(kind: Kind) -> bool:
