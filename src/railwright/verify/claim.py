@@ -1,13 +1,15 @@
 """What was shown, in words: exactly what was witnessed, and how much of the fabric. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from railwright.core.verdicts import Verdict
 from railwright.verify.directness import NAMES, Directness
 from railwright.verify.layout import Layout
-from railwright.verify.model import Cell, Coverage, MemoryKind, Says, Testimony, Way
+from railwright.verify.model import Cell, Coverage, Culprit, MemoryKind, Says, Testimony, Way
 from railwright.verify.witnesses import counters, emulation, rights
+
+_MOST_NAMED = 3
 
 
 def claim(
@@ -16,12 +18,22 @@ def claim(
     witnesses: tuple[Testimony, ...],
     coverage: Coverage,
     direct: Mapping[Way, Directness],
+    apart: Collection[Culprit] = (),
 ) -> str:
-    """Word the claim; a failure or a gap comes first."""
+    """
+    Word the claim; a failure or a gap comes first.
+
+    Args:
+        apart: where partition keys keep ports apart that should talk.
+    """
     verdicts = Counter(cell.verdict for cell in cells)
     parts = []
     if layout.simulated:
         parts.append("Simulated: no byte was moved, and nothing of this is proof.")
+    if apart:
+        parts.append(
+            f"Not proven: partition keys cut off {', '.join(item.where for item in tuple(apart)[:_MOST_NAMED])}."
+        )
     if verdicts[Verdict.FAIL]:
         parts.append(f"Not proven: {verdicts[Verdict.FAIL]} of {len(cells)} cells failed.")
     elif verdicts[Verdict.UNKNOWN]:

@@ -47,7 +47,7 @@ def cell_of(
     reasons = [
         (reading.ran, reading.reason),
         (reading.bytes_checked, reading.bytes_reason),
-        (directness, direct.reason if direct is not None else ""),
+        (directness, direct.reason if direct is not None and ended else ""),
         (fast, fast_reason),
     ]
     return Cell(

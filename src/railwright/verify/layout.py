@@ -10,11 +10,11 @@ from functools import cached_property
 
 from railwright.core.ids import NodeName, RailName
 from railwright.facts.model import NodeHardware, Snapshot
-from railwright.intent.model import Fabric
+from railwright.intent.model import Fabric, Method
 from railwright.plan.model import FabricPlan
 from railwright.ports.endpoint import Endpoint
 from railwright.verify.model import Seat
-from railwright.verify.partitions import partition_number
+from railwright.verify.partitions import kept_apart, lacks, partition_number
 from railwright.verify.seats import seat_of, shared_links
 
 
@@ -48,6 +48,24 @@ class Layout:
     def seat(self, node: NodeName, rail: RailName) -> Seat | None:
         """Find a seat; None where the node lacks the rail."""
         return self._by_place.get((node, rail))
+
+    def lacking(self, seat: Seat) -> str:
+        """Say that a port is not in the partition that is wanted; "" when it is, or when that is not known."""
+        return lacks(seat, self.partition) if self._has_keys_of_pods and self.partition is not None else ""
+
+    def kept_apart(self, source: Seat, target: Seat) -> str:
+        """Say why the keys of two ports keep their pods apart; "" when they don't, or when that is not known."""
+        return kept_apart(source, target, self.partition) if self._has_keys_of_pods else ""
+
+    def behind(self, source: Seat, target: Seat) -> str:
+        """Say what keeps two PFs apart whose VFs pods have: why a transfer may fail, and no reason not to try it."""
+        apart = "" if self._has_keys_of_pods else kept_apart(source, target, self.partition)
+        return f"of the PFs, whose keys its VFs may or may not have: {apart}" if apart else ""
+
+    @property
+    def _has_keys_of_pods(self) -> bool:
+        """Whether the keys that were read are those that pods use: facts are of PFs, and a VF has a table of its own."""
+        return self.method != Method.SRIOV
 
     @cached_property
     def _by_place(self) -> dict[tuple[NodeName, RailName], Seat]:

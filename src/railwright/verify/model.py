@@ -241,7 +241,7 @@ class Seat:
         capability: what speaks for and against a direct path, a line each ("dma-buf: open driver 580.95.05").
         obstacles: what makes a direct path impossible or slow ("ACS redirects ...").
         unread: what could not be read of that ("ACS at 0000:12:00.0"): there may be more obstacles.
-        pkeys: partition keys of an InfiniBand port; empty where they were not read.
+        pkeys: partition keys of an InfiniBand port, which is the PF where pods have VFs; empty where they were not read.
     """
 
     node: NodeName

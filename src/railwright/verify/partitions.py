@@ -28,8 +28,8 @@ def kept_apart(source: Seat, target: Seat, partition: int | None) -> str:
         return ""
     if partition is not None:
         for seat in (source, target):
-            if partition not in _numbers(seat):
-                return f"{_named(seat)} is not in partition 0x{partition:04x}: {_table(seat)}"
+            if said := lacks(seat, partition):
+                return said
     shared = _numbers(source) & _numbers(target)
     if not shared:
         return f"{_named(source)} and {_named(target)} share no partition: {_table(source)}; {_table(target)}"
@@ -41,6 +41,13 @@ def kept_apart(source: Seat, target: Seat, partition: int | None) -> str:
     return (
         f"{_named(source)} and {_named(target)} are limited members of {numbers} only, and such don't reach each other"
     )
+
+
+def lacks(seat: Seat, partition: int) -> str:
+    """Say that a port is not in a partition; "" when it is, or when its keys were not read."""
+    if not seat.pkeys or partition in _numbers(seat):
+        return ""
+    return f"{_named(seat)} is not in partition 0x{partition:04x}: {_table(seat)}"
 
 
 def _numbers(seat: Seat) -> set[int]:

@@ -10,6 +10,7 @@ from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict, worst
 from railwright.dataplane.model import Reply
 from railwright.dataplane.wire import reply_text
+from railwright.verify.apart import find_apart
 from railwright.verify.claim import claim
 from railwright.verify.differences import differences
 from railwright.verify.directness import Directness, judge_direct
@@ -75,12 +76,17 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
         for item in sorted(findings.items, key=lambda item: item.task.id)
     )
     known = {cell for culprit in findings.culprits for cell in culprit.cells}
-    culprits = (*findings.culprits, *narrow([cell for cell in cells if cell.id not in known], dict(findings.blames)))
+    apart = find_apart(layout, findings.items)
+    culprits = (
+        *apart,
+        *findings.culprits,
+        *narrow([cell for cell in cells if cell.id not in known], dict(findings.blames)),
+    )
     coverage = coverage_of(planned, cells)
-    said = claim(layout, cells, witnesses, coverage, direct)
+    said = claim(layout, cells, witnesses, coverage, direct, apart)
     raw = {**{f"place.{node}": reply_text(reply) for node, reply in findings.places.items()}, **findings.raw}
     return VerifyRecord(
-        _summary(layout, findings, cells, said),
+        _summary(layout, findings, said, cells, is_apart=bool(apart)),
         cells,
         witnesses,
         coverage,
@@ -91,8 +97,8 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
     )
 
 
-def _summary(layout: Layout, findings: Findings, cells: tuple[Cell, ...], said: str) -> Summary:
-    verdict = _verdict(cells)
+def _summary(layout: Layout, findings: Findings, said: str, cells: tuple[Cell, ...], *, is_apart: bool) -> Summary:
+    verdict = Verdict.FAIL if is_apart else _verdict(cells)
     return Summary(
         verdict=verdict,
         direct=worst(cell.direct for cell in cells),
@@ -192,7 +198,9 @@ def _explained(cell: Cell, places: Mapping[NodeName, Reply], layout: Layout) -> 
     """Put what differs between the two ends beside a failure, so that it is seen at once."""
     if cell.verdict is not Verdict.FAIL:
         return cell
-    seen = differences(cell, places, layout)
+    source, target = (layout.seat(cell.source, cell.source_rail), layout.seat(cell.target, cell.target_rail))
+    behind = layout.behind(source, target) if source and target else ""
+    seen = "; ".join(text for text in (differences(cell, places, layout), behind) if text)
     return replace(cell, reason=f"{cell.reason}; {seen}") if seen else cell
 
 

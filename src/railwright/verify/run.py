@@ -20,7 +20,6 @@ from railwright.verify.families.table import family
 from railwright.verify.judge import Measured
 from railwright.verify.layout import Layout
 from railwright.verify.model import MemoryKind, Step, Way
-from railwright.verify.partitions import kept_apart
 from railwright.verify.task import Effort, End, Exchange, Outcome, Reading, Task
 
 GRACE_S = 10.0
@@ -93,7 +92,7 @@ class Bench:
             if seat.skip:
                 return Verdict.SKIP, seat.skip
         source, target = seats
-        apart = kept_apart(source, target, self.layout.partition) if source and target else ""
+        apart = self.layout.kept_apart(source, target) if source and target else ""
         if apart:
             return Verdict.SKIP, apart
         for node, rail in _places(way):

@@ -3,15 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from support.verifying import layout
+from support.verifying import CATALOG, endpoints, layout
 
 from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
+from railwright.dataplane.model import Problem
+from railwright.ports.progress import Silent
 from railwright.verify.judge import Measured
-from railwright.verify.model import Direction, MemoryKind, Seat, Step, Way
+from railwright.verify.model import Direction, MemoryKind, Seat, Step, VerifyRecord, Way
 from railwright.verify.partitions import kept_apart, partition_number
+from railwright.verify.planned import Options, plan_run
 from railwright.verify.run import Bench
 from railwright.verify.task import Effort
+from railwright.verify.verify import verify
 
 
 def seat(node: str, *keys: int) -> Seat:
@@ -61,3 +65,77 @@ def test_a_cell_between_them_is_left_out_and_says_why() -> None:
     assert isinstance(item, Measured)
     assert item.reading.ran is Verdict.SKIP
     assert "not in partition 0x0001" in item.reading.reason
+
+
+async def run_with(*tables: tuple[int, ...], wanted: int | None, method: str = "shared", wrap=tuple) -> VerifyRecord:
+    """Verify one rail of as many nodes as there are tables of keys."""
+    made = endpoints(len(tables), rails=1)
+    keys = {endpoint.node: table for endpoint, table in zip(made, tables, strict=True)}
+    plain = layout(len(tables), rails=1)
+    seats = tuple(replace(each, pkeys=keys[each.node]) for each in plain.seats)
+    planned = plan_run(replace(plain, seats=seats, partition=wanted, method=method), Options())
+    return await verify(planned, wrap(made), CATALOG, made[0].board.clock, Silent())
+
+
+@pytest.mark.parametrize(
+    ("tables", "wanted", "code", "where"),
+    [
+        (((0x8001,), (0x8001,), (0x8001,)), 1, 0, []),
+        (((0x8001,), (0x8001,), (0x8002,)), 1, 5, ["rail0 of worker-2"]),
+        (((0x8001,), (0x8002,), (0x8002,)), 1, 5, ["rail0 of worker-1", "rail0 of worker-2"]),
+        (((0x8001,), (0x8002,)), 1, 5, ["rail0 of worker-1"]),
+        (((0x8002,), (0x8002,)), 1, 5, ["the whole fabric"]),
+        (((0x8001,), (0x8001,), (0x8002,)), None, 5, ["rail0 of worker-2"]),
+        (((0x8001,), (0x8001,), (0x8002,), (0x8002,)), None, 5, ["rail0"]),
+        (((0x8001,), (0x0001,), (0x0001,)), 1, 5, ["rail0"]),
+        (((0x7FFF,), (0x7FFF,), (0x7FFF,)), None, 6, []),
+    ],
+    ids=[
+        "all-in-it",
+        "one-lacks-it",
+        "two-lack-it",
+        "one-of-two-lacks-it",
+        "nobody-has-it",
+        "one-shares-none",
+        "two-camps",
+        "two-limited-members",
+        "nobody-can-talk-and-none-was-asked-for",
+    ],
+)
+async def test_ports_that_keys_cut_off_are_named_and_the_run_does_not_pass(tables, wanted, code, where) -> None:
+    record = await run_with(*tables, wanted=wanted)
+    assert ([item.where for item in record.culprits], record.exit_code) == (where, code)
+    assert {cell.verdict for cell in record.cells} <= {Verdict.PASS, Verdict.SKIP}
+    assert not any("not shown" in cell.reason for cell in record.cells)
+    skipped = {cell.id for cell in record.cells if cell.verdict is Verdict.SKIP}
+    if where:
+        assert {cell for item in record.culprits for cell in item.cells} == skipped
+        assert f"Not proven: partition keys cut off {', '.join(where)}." in record.summary.claim
+
+
+async def test_the_keys_of_a_pf_are_not_taken_for_those_of_its_vfs() -> None:
+    record = await run_with((0x8001,), (0x8001,), (0x8002,), wanted=1, method="sriov")
+    assert (record.exit_code, record.culprits) == (0, ())
+    assert {cell.verdict for cell in record.cells} == {Verdict.PASS}
+
+
+class Refusing:
+    """An endpoint from which nothing reaches anybody."""
+
+    def __init__(self, inner) -> None:
+        self._inner = inner
+        self.name, self.node, self.rails = inner.name, inner.node, inner.rails
+        self.meeting_address, self.simulated = inner.meeting_address, True
+
+    async def run(self, request, *, timeout_s):
+        return replace(await self._inner.run(request, timeout_s=timeout_s), problem=Problem("transfer-failed", "no"))
+
+
+async def test_a_transfer_between_vfs_that_failed_has_the_keys_of_their_pfs_beside_it() -> None:
+    record = await run_with(
+        (0x8001,), (0x8002,), wanted=1, method="sriov", wrap=lambda made: [Refusing(e) for e in made]
+    )
+    assert record.exit_code == 5
+    assert all(
+        "of the PFs" in cell.reason and "0x8002" in cell.reason for cell in record.cells if cell.verdict == "FAIL"
+    )
