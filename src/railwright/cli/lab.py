@@ -45,8 +45,8 @@ def lab(
     """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
 
     The same schedule, witnesses and verdicts as on a cluster. On a Linux host that has rdma_rxe loaded no virtual
-    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator. `lab cluster` is experimental: a Kubernetes
-    cluster of virtual machines with real kubelets, CNI and device plugins: up, status, kubeconfig, shell NODE, down.
+    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator. `lab cluster` is experimental, and has moved
+    no byte yet: a Kubernetes cluster of virtual machines with real kubelets: up, status, kubeconfig, shell NODE, down.
 
     Args:
         what: run (the default) verifies and ends; up leaves a lab for you to play in; shell runs a command in it;
