@@ -382,9 +382,22 @@ def test_what_the_script_does_not_find_makes_uplinks_unknown(machine, path, prob
     assert not hardware.uplinks_known
 
 
-def test_a_server_whose_settings_are_hidden_makes_uplinks_unknown(machine):
-    (machine / "root/sys/module/ib_srpt").mkdir(parents=True)
-    assert "ib_srpt is loaded" in parse_node_record(run(machine, ["sh"])).uplinks_problem
+@pytest.mark.parametrize(
+    ("module", "folder"), [("nvmet", "nvmet"), ("iscsi_target_mod", "target"), ("ib_srpt", "target")]
+)
+def test_a_server_whose_settings_are_hidden_makes_uplinks_unknown(machine, module, folder):
+    shutil.rmtree(machine / "root/sys/kernel/config" / folder)
+    (machine / "root/sys/module" / module).mkdir(parents=True)
+    assert f"{module} is loaded" in parse_node_record(run(machine, ["sh"])).uplinks_problem
+
+
+@pytest.mark.parametrize("module", ["iscsi_target_mod", "ib_srpt"])
+def test_a_target_that_is_loaded_and_serves_nothing_is_no_problem(machine, module):
+    target = machine / "root/sys/kernel/config/target"
+    shutil.rmtree(target)
+    target.mkdir()
+    (machine / "root/sys/module" / module).mkdir(parents=True)
+    assert "is loaded" not in parse_node_record(run(machine, ["sh"])).uplinks_problem
 
 
 def test_a_setting_of_the_container_runtime_beats_its_own_limit(machine):

@@ -53,8 +53,9 @@ for folder in "$config"/target/srpt/*/*; do
   if [ -d "$folder/acls" ]; then out "srp-target$TAB${folder##*/}$TAB"; fi
 done
 hidden nvmet nvmet
-hidden iscsi_target_mod target/iscsi
-hidden ib_srpt target/srpt
+# LIO makes target/ when it is loaded, and target/iscsi and target/srpt only for who serves something there.
+hidden iscsi_target_mod target
+hidden ib_srpt target
 if have grep && [ -r "$proc_files/fs/nfsd/portlist" ] && limited grep -q '^rdma' "$proc_files/fs/nfsd/portlist"; then
   out "nfsd${TAB}rdma$TAB"
 fi
