@@ -14,6 +14,7 @@ import yaml
 
 from railwright.catalog.model import Catalog, minor_of
 from railwright.core.kinds import NODE_FEATURE_DISCOVERY, NODE_FEATURE_RULE, NODE_FEATURE_RULE_UPSTREAM
+from railwright.core.marks import is_ours
 from railwright.core.objects import Kind, KubeObject, dig
 from railwright.facts.model import ClusterFacts, NodeFacts, Platform
 from railwright.intent.model import Intent, Method
@@ -120,11 +121,18 @@ def _label_fields(live: KubeObject) -> list[str]:
 def _on_kubernetes(
     cluster: ClusterFacts, nodes: tuple[NodeFacts, ...], notes: Notes, *, sriov: bool
 ) -> tuple[FeatureRuleShare, ...]:
-    """Make the rule where the NFD that somebody installed leaves nodes without the labels."""
+    """
+    Make the rule where the NFD that somebody installed leaves nodes without the labels.
+
+    Once ours is there no node lacks them, because of it; leaving it out then would take them from every node.
+    """
     lacking = [node.name for node in nodes if any(f"{_PREFIX}{label}" not in node.labels for label in PRESENT)]
-    if not lacking:
+    if lacking:
+        reason = f"{lacking[0]} lacks labels that the operators select by, and NFD does not write them by itself"
+    elif _is_there(cluster):
+        reason = "the rule is there, and the labels that the operators select by may come from it alone"
+    else:
         return ()
-    reason = f"{lacking[0]} lacks labels that the operators select by, and NFD does not write them by itself"
     return _rule(cluster, "", reason, notes, sriov=sriov)
 
 
@@ -145,6 +153,11 @@ def _rule(
     notes.decide("NodeFeatureRule", ", ".join(label.name for label in labels), "cluster", reason)
     namespaced = next(item.namespaced for item in cluster.served_kinds if item.kind == kind)
     return (FeatureRuleShare(_RULE_NAME, namespace if namespaced else "", kind, labels),)
+
+
+def _is_there(cluster: ClusterFacts) -> bool:
+    found = (*cluster.of_kind(NODE_FEATURE_RULE_UPSTREAM), *cluster.of_kind(NODE_FEATURE_RULE))
+    return any(is_ours(item) and item["metadata"]["name"] == _RULE_NAME for item in found)
 
 
 def _served(cluster: ClusterFacts) -> Kind | None:

@@ -109,6 +109,15 @@ def test_plain_kubernetes_gets_a_rule_only_where_labels_lack(labels, served, rul
     assert ("node-labels-lacking" in {item.code for item in made.refusals}) == refused
 
 
+@pytest.mark.parametrize(("owner", "rules"), [("railwright", 1), ("somebody", 0)])
+def test_a_rule_of_ours_stays_planned_once_its_labels_are_there(owner, rules):
+    rule = an_object(UPSTREAM, "railwright")
+    rule["metadata"]["labels"] = {"app.kubernetes.io/managed-by": owner}
+    there = (*HELM, ServedKind(UPSTREAM, "nodefeaturerules", namespaced=False))
+    made = planned(rule, labels=LABELS, platform=Platform.KUBERNETES, served_kinds=there, pools=())
+    assert len(of_kind(made, OURS, UPSTREAM)) == rules
+
+
 @pytest.mark.parametrize(("version", "expected"), [("4.18.3", False), ("4.20.4", True)])
 def test_tolerations_of_workers_stand_only_where_the_definition_has_them(version, expected):
     wish = an_intent(tolerations=({"key": "gpu", "operator": "Exists"},))
