@@ -17,10 +17,12 @@ from railwright.facts.sources.pci import PciDevice, parse_pci
 from railwright.facts.sources.pci_config import parse_pci_config
 from railwright.facts.sources.qos import parse_qos
 from railwright.facts.sources.routes import parse_routes
+from railwright.facts.sources.rules import parse_rules
 from railwright.facts.sources.settings import parse_runtime, parse_settings
 from railwright.facts.sources.sockets import parse_sockets
 from railwright.facts.sources.storage import parse_storage
 from railwright.facts.sources.virtual_functions import parse_virtual_functions
+from railwright.facts.tables import routes_in_use
 from railwright.facts.uplinks import Surroundings, Traffic, Uplinks, find_uplinks
 
 DEPTH_SECTIONS = (
@@ -137,7 +139,7 @@ def _uplinks(
     unseen = (*route_unseen, *storage_unseen, *socket_unseen)
     traffic = Traffic(
         netdevs=parts.netdevs,
-        routes=routes,
+        routes=routes_in_use(routes, parse_rules(record), parts.netdevs),
         storage=storage,
         connections=connections,
         parent_of={device.address: device.parent for device in parts.devices if device.parent is not None},

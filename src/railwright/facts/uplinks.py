@@ -3,7 +3,7 @@ What the node's own traffic goes through: default routes, its own address, the A
 
 Pure. Each piece of traffic is followed from the device where it enters down to NIC ports. Whatever can't be followed to
 its end makes the uplinks unknown: then any port may carry the node's traffic. More is counted rather than less: a
-second default route, the routes of every table, every port of Open vSwitch.
+second default route, the routes of every table that its own packets may come to, every port of Open vSwitch.
 """
 
 import ipaddress

@@ -33,7 +33,8 @@ elif [ "$netns" != host ]; then
   problem rules "this is not, or not known to be, the node's own network namespace"
 else
   for family in 4 6; do
-    text=$(in_node_net "$ip" "-$family" rule show)
+    if [ "$family" = 6 ] && [ ! -e "$net/if_inet6" ]; then continue; fi
+    if ! text=$(in_node_net "$ip" "-$family" rule show); then problem rules "ip -$family rule show failed"; fi
     while IFS= read -r line; do
       if [ -n "$line" ]; then out "$family$TAB$line"; fi
     done <<EOT

@@ -90,7 +90,12 @@ def second_table_on_connectx(draft: Draft) -> Draft:
 
     def change(machine: Machine, own: str) -> Machine:
         gateway = f"{own.rpartition('.')[0]}.1"
-        return replace(machine, other_routes=(f"default via {gateway} dev {_FAST} table 100 proto static",))
+        rules = ("100:\tfrom all to 10.9.0.0/16 lookup 100", *machine.settings.rules)
+        return replace(
+            machine,
+            other_routes=(f"default via {gateway} dev {_FAST} table 100 proto static",),
+            settings=replace(machine.settings, rules=rules),
+        )
 
     return on_gpu_nodes(draft, lambda machine: _on_fast_port(machine, change))
 
