@@ -133,3 +133,14 @@ async def test_fix_leaves_alone_what_restarts_nodes() -> None:
         record = await api.diagnose(world, asked=api.Asked(fix=True))
     assert record.fixed == ()
     assert record.fix_record is None
+
+
+async def test_what_verify_has_shown_wrong_stands_until_it_passes() -> None:
+    async with await open_for("roce", "gpu-staged") as world:
+        await applied(world, intents_for("shared", "roce"))
+        record = await api.diagnose(world)
+        told_by_status = await api.status(world)
+    findings = [item for item in record.diagnosis.findings if item.rule == "verification-failed"]
+    assert [item.title for item in findings] == ["The last verify of a fabric failed"]
+    assert "GPU memory" in findings[0].cause
+    assert (record.exit_code, told_by_status.exit_code) == (5, 4)

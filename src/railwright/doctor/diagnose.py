@@ -7,7 +7,7 @@ from railwright.catalog.model import Catalog
 from railwright.core.ids import RuleId
 from railwright.doctor.causes import by_cause
 from railwright.doctor.everything import Everything
-from railwright.doctor.model import Diagnosis, Finding, Rule, RuleInfo, Unknown
+from railwright.doctor.model import Diagnosis, Finding, Kept, Rule, RuleInfo, Unknown
 from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen, Undeclared
 from railwright.doctor.text.logs import judge_spoken, spoken, unheard
@@ -18,6 +18,7 @@ from railwright.plan.model import Plan
 
 _TRIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What a rule raises when a field holds something else than its kind allows, a text where a list belongs."""
+_NOTHING_KEPT = Kept()
 _BUG = "report this as a bug of railwright"
 _FORM = "compare the objects with their definitions; if they are right, report this as a bug of railwright"
 
@@ -27,6 +28,7 @@ def diagnose(
     catalog: Catalog,
     plan: Plan | None = None,
     *,
+    kept: Kept = _NOTHING_KEPT,
     only: Collection[RuleId] = (),
     skip: Collection[RuleId] = (),
     rules: tuple[Rule, ...] = RULES,
@@ -37,6 +39,7 @@ def diagnose(
 
     Args:
         plan: what is wanted; None judges what is there by itself.
+        kept: what the ledger keeps; by default nothing, as where nothing was applied.
         only: ask only these rules; empty asks all.
         skip: leave these out.
         words: rules on the logs and events that the snapshot keeps; without any they are not asked.
@@ -45,7 +48,7 @@ def diagnose(
     def is_asked(info: RuleInfo) -> bool:
         return (not only or info.name in only) and info.name not in skip
 
-    everything = Everything(snapshot, catalog, plan)
+    everything = Everything(snapshot, catalog, plan, kept)
     answered = ask((rule for rule in rules if is_asked(rule.info)), everything)
     asked = tuple(rule for rule in words if is_asked(rule.info))
     texts = spoken(everything) if asked else ()
@@ -80,7 +83,8 @@ def view_of(info: RuleInfo, everything: Everything) -> Seen:
     """Give a rule what it says that it looks at."""
     named = (*info.needs, *info.uses)
     kinds = frozenset(kind for need in named for kind in need.kinds)
-    return Seen(everything, kinds, may_enter=any(need.is_inside for need in named))
+    may_enter, may_recall = any(need.is_inside for need in named), any(need.is_ledger for need in named)
+    return Seen(everything, kinds, may_enter=may_enter, may_recall=may_recall)
 
 
 def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...]:

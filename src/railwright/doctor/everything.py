@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from railwright.catalog.model import Catalog
 from railwright.core.ids import NodeName
 from railwright.core.kinds import CONFIG_MAP, DEPLOYMENT, SRIOV_NETWORK_NODE_STATE
 from railwright.core.objects import Kind, KubeObject
+from railwright.doctor.model import Kept
 from railwright.doctor.operators import Installed, find_operators
 from railwright.doctor.rails import RailHere, rails_by_node
 from railwright.facts.cluster import operator_namespaces
@@ -37,11 +38,12 @@ def plugins_of(text: str) -> tuple[Mapping[str, Any], ...]:
 
 @dataclass(frozen=True)
 class Everything:
-    """Facts, what is known beforehand, and what is planned (None when nobody wants anything)."""
+    """Facts, what is known beforehand, what is planned (None when nobody wants anything), what the ledger keeps."""
 
     snapshot: Snapshot
     catalog: Catalog
     plan: Plan | None
+    kept: Kept = field(default_factory=Kept)
 
     @property
     def cluster(self) -> ClusterFacts:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from railwright.core.ids import NodeName, RuleId
+from railwright.core.ids import FabricName, NodeName, RuleId
 from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.core.risk import Risk
+from railwright.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from railwright.doctor.everything import Everything
@@ -226,6 +227,30 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """How the last verify of a fabric ended; `ended_at` is RFC 3339."""
+
+    fabric: FabricName
+    verdict: Verdict
+    reason: str
+    ended_at: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """
+    What the ledger keeps that rules look at.
+
+    Attributes:
+        proofs: fabrics that were verified; none where nothing was applied.
+        problem: why the ledger could not be read; empty when it was.
+    """
+
+    proofs: tuple[Proof, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class Lack:
     """Why a need is not met; `nodes` when it is missing only there, `missing` when it is only a part of the need."""
 
@@ -243,6 +268,7 @@ class Need:
         lack: None when it is there. A Lack with nodes still lets the rule run, on the other nodes.
         kinds: objects that a rule may look at by it.
         is_inside: it may look into nodes.
+        is_ledger: it may look at what the ledger keeps.
         is_part_enough: a rule is asked with a part of it too, and what it does not find there is UNKNOWN.
     """
 
@@ -251,6 +277,7 @@ class Need:
     lack: "Callable[[Everything], Lack | None]" = field(compare=False)
     kinds: frozenset[Kind] = frozenset()
     is_inside: bool = False
+    is_ledger: bool = False
     is_part_enough: bool = False
 
 

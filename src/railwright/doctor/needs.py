@@ -97,6 +97,19 @@ INSIDE = Need(
 )
 """The node script's answer; a node without one is UNKNOWN, the others are judged."""
 
+
+def _no_ledger(everything: Everything) -> Lack | None:
+    return Lack(everything.kept.problem) if everything.kept.problem else None
+
+
+LEDGER = Need(
+    "the ledger",
+    "run it with rights to read the ledger's namespace (railwright explain --rbac doctor), or collect it: railwright collect",
+    _no_ledger,
+    is_ledger=True,
+)
+"""What railwright wrote down of what it did; a cluster without one holds nothing of ours, which is an answer."""
+
 BY_OPERATORS = objects(*OPERATORS)
 SRIOV_POLICIES = (known.SRIOV_NETWORK_NODE_POLICY, known.SRIOV_OPERATOR_CONFIG)
 """By which it is found what SR-IOV policies count."""

@@ -21,6 +21,7 @@ from railwright.doctor.rules.pci import RULES as PCI
 from railwright.doctor.rules.placement import RULES as PLACEMENT
 from railwright.doctor.rules.pod_settings import RULES as POD_SETTINGS
 from railwright.doctor.rules.policies import RULES as POLICIES
+from railwright.doctor.rules.proof import RULES as PROOF
 from railwright.doctor.rules.roce import RULES as ROCE
 from railwright.doctor.rules.rollouts import RULES as ROLLOUTS
 from railwright.doctor.rules.settings import RULES as SETTINGS
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     *ROCE,
     *SUBNETS,
     *HOSTS,
+    *PROOF,
 )
 
 

@@ -19,6 +19,7 @@ from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.doctor.everything import Everything, plugins_of
+from railwright.doctor.model import Proof
 from railwright.doctor.operators import Installed
 from railwright.doctor.rails import RailHere
 from railwright.facts.model import EventFacts, NodeFacts, NodeHardware, Platform, PodFacts, PoolFacts
@@ -39,11 +40,13 @@ class Seen:
     Attributes:
         kinds: kinds of objects that it may look at; Node, Pod and Event are among them.
         may_enter: whether it may look into nodes.
+        may_recall: whether it may look at what the ledger keeps.
     """
 
     everything: Everything
     kinds: frozenset[Kind]
     may_enter: bool = False
+    may_recall: bool = False
 
     @property
     def catalog(self) -> Catalog:
@@ -194,6 +197,14 @@ class Seen:
         """Events about one object, oldest first; none also when events were not read."""
         self._check(kinds.EVENT)
         return self.everything.events.get((kind, namespace, name), ())
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        """How the last verify of each fabric ended."""
+        if not self.may_recall:
+            message = "the ledger is not among what it says it looks at"
+            raise Undeclared(message)
+        return self.everything.kept.proofs
 
     def _check(self, *wanted: Kind) -> None:
         for kind in wanted:

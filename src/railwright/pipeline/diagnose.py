@@ -13,7 +13,7 @@ from railwright.core.ids import NodeName, RuleId, StageName
 from railwright.core.risk import Risk
 from railwright.core.verdicts import Verdict
 from railwright.doctor.diagnose import diagnose
-from railwright.doctor.model import Diagnosis, Finding, Severity, narrowed
+from railwright.doctor.model import Diagnosis, Finding, Kept, Proof, Severity, narrowed
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope, Snapshot
 from railwright.facts.script import node_script
@@ -23,7 +23,7 @@ from railwright.pipeline.before_us import before_us, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.prepare import earlier_intents, read_ledger
 from railwright.pipeline.rights import check_rights
-from railwright.plan.model import Plan
+from railwright.plan.model import VERIFIED, Plan
 from railwright.plan.plan import plan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -99,7 +99,9 @@ async def examine(
     ledger, problem = await read_ledger(world)
     wanted = earlier_intents(ledger) if intents is None else intents
     decided = planned(snapshot, wanted, ledger, catalog)
-    found = narrowed(diagnose(snapshot, catalog, decided, only=asked.only, skip=asked.skip), asked.nodes)
+    kept = Kept(_proofs(ledger), problem)
+    whole = diagnose(snapshot, catalog, decided, kept=kept, only=asked.only, skip=asked.skip)
+    found = narrowed(whole, asked.nodes)
     record = DoctorRecord(
         cluster=world.cluster.name,
         simulated=world.cluster.simulated,
@@ -117,6 +119,16 @@ def planned(snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, cat
     if not intents:
         return None
     return plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+
+
+def _proofs(ledger: Ledger) -> tuple[Proof, ...]:
+    """Give how the last verify of each fabric ended."""
+    return tuple(
+        Proof(name, stage.verdict, stage.reason, stage.ended_at)
+        for name, note in sorted(ledger.fabrics.items())
+        for stage in note.stages
+        if stage.stage == VERIFIED
+    )
 
 
 def is_fixable(finding: Finding) -> bool:

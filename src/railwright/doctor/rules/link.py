@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from railwright.core.ids import NodeName, RuleId
 from railwright.doctor.model import (
@@ -187,66 +188,16 @@ def _split(
         )
 
 
-SLOWER_THAN_PEERS = RuleInfo(
-    name=RuleId("rail-slower-than-peers"),
-    title="A rail's port runs at a lower rate than the same rails elsewhere",
-    layer=Layer.LINK,
-    severity=Severity.WARNING,
-    text="A link that came up at a lower speed, or with fewer lanes, works and slows every collective down to it. Ports are compared "
-    "with those of the same device id on all nodes, since what a card can do at most depends on its part number.",
-    source="decision of the authors: compared with peers, not with a data sheet (2026-11-30)",
-    needs=(INSIDE,),
-    covers=(),
-    leads_to=(Condition.RDMA_SLOW,),
-)
-
-
-def judge_rates(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Compare the rate of each rail with the most common one of its kind."""
-    rates: dict[str, Counter[float]] = {}
-    unread: list[NodeName] = []
-    for name, rails in seen.rails.items():
-        for rail in rails:
-            if rail.port.rate_gbps:
-                rates.setdefault(rail.port.device_id, Counter())[rail.port.rate_gbps] += 1
-            elif rail.port.state == "ACTIVE":
-                unread.append(name)
-    usual = {device: counts.most_common(1)[0][0] for device, counts in rates.items()}
-    slow = [
-        on_node(
-            name, f"{rail.name} {rail.where}", f"{rail.port.rate_gbps:g} Gb/s, others {usual[rail.port.device_id]:g}"
-        )
-        for name, rails in seen.rails.items()
-        for rail in rails
-        if rail.port.rate_gbps
-        and rail.port.state in {"ACTIVE", ""}
-        and rail.port.rate_gbps < usual[rail.port.device_id]
-    ]
-    if slow:
-        yield conclude(
-            SLOWER_THAN_PEERS,
-            "The link was negotiated lower than on the same ports elsewhere: a cable or transceiver of another speed, a breakout, or a "
-            "switch port that is set to it.",
-            evidence=capped(slow),
-            remedy=Remedy(
-                "Compare cable and switch port with a rail that runs at full rate, and set both ends to the same speed."
-            ),
-            nodes=(item.node for item in slow if item.node),
-        )
-    if unread:
-        yield Unknown(
-            SLOWER_THAN_PEERS.name, "rate of ports", "the kernel did not say", "read the node again", tuple(unread)
-        )
-
-
 LINK_ERRORS = RuleInfo(
     name=RuleId("link-errors-or-flaps"),
-    title="A rail's link flaps, has errors, or loses packets",
+    title="A rail's link is slower than its peers, flaps, has errors, or loses packets",
     layer=Layer.LINK,
     severity=Severity.WARNING,
     text="The port is up whenever somebody looks, and its counters tell that it was not, or that packets were damaged, came out of order, "
     "were dropped for want of buffers, or had to be asked for again. Counters add up since the driver was loaded, so only what is more "
-    "than a start leaves behind is reported; what counts is whether they grow under load.",
+    "than a start leaves behind is reported; what counts is whether they grow under load. A link that came up at a lower speed, or with "
+    "fewer lanes, works and slows every collective down to it; ports are compared with those of the same device id on all nodes, "
+    "since what a card can do at most depends on its part number.",
     source="Linux Documentation/ABI/stable/sysfs-class-infiniband, counters and hw_counters (v6.12); NVIDIA NIC counters, "
     "understanding mlx5 ethtool counters. Limits: estimates of the authors (2026-11-30)",
     needs=(INSIDE,),
@@ -279,8 +230,13 @@ _MANY_CARRIER_CHANGES = 20
 _MANY_LINK_DOWN_LINES = 3
 
 
-def judge_counters(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Look for counters of rails that are beyond what a start leaves behind."""
+def judge_links(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Look for rates below those of peers, and for counters that are beyond what a start leaves behind."""
+    yield from _rates(seen)
+    yield from _counters(seen)
+
+
+def _counters(seen: Seen) -> Iterator[Finding | Unknown]:
     physical: list[Evidence] = []
     lost: list[Evidence] = []
     unread: list[NodeName] = []
@@ -328,6 +284,43 @@ def judge_counters(seen: Seen) -> Iterator[Finding | Unknown]:
         )
 
 
+def _rates(seen: Seen) -> Iterator[Finding | Unknown]:
+    """Compare the rate of each rail with the most common one of its kind."""
+    rates: dict[str, Counter[float]] = {}
+    unread: list[NodeName] = []
+    for name, rails in seen.rails.items():
+        for rail in rails:
+            if rail.port.rate_gbps:
+                rates.setdefault(rail.port.device_id, Counter())[rail.port.rate_gbps] += 1
+            elif rail.port.state == "ACTIVE":
+                unread.append(name)
+    usual = {device: counts.most_common(1)[0][0] for device, counts in rates.items()}
+    slow = [
+        on_node(
+            name, f"{rail.name} {rail.where}", f"{rail.port.rate_gbps:g} Gb/s, others {usual[rail.port.device_id]:g}"
+        )
+        for name, rails in seen.rails.items()
+        for rail in rails
+        if rail.port.rate_gbps
+        and rail.port.state in {"ACTIVE", ""}
+        and rail.port.rate_gbps < usual[rail.port.device_id]
+    ]
+    if slow:
+        slower = conclude(
+            LINK_ERRORS,
+            "The link was negotiated lower than on the same ports elsewhere: a cable or transceiver of another speed, a breakout, or a "
+            "switch port that is set to it.",
+            evidence=capped(slow),
+            remedy=Remedy(
+                "Compare cable and switch port with a rail that runs at full rate, and set both ends to the same speed."
+            ),
+            nodes=(item.node for item in slow if item.node),
+        )
+        yield replace(slower, leads_to=(Condition.RDMA_SLOW,))
+    if unread:
+        yield Unknown(LINK_ERRORS.name, "rate of ports", "the kernel did not say", "read the node again", tuple(unread))
+
+
 def _over(name: NodeName, rail: RailHere, counts: Mapping[str, int], limits: Mapping[str, int]) -> Iterator[Evidence]:
     for counter, limit in limits.items():
         value = counts.get(counter, 0)
@@ -357,6 +350,5 @@ def _watch(first: Evidence) -> tuple[str, ...]:
 RULES = (
     Rule(PORT_DOWN, judge_ports),
     Rule(NOT_MANAGED, judge_management),
-    Rule(SLOWER_THAN_PEERS, judge_rates),
-    Rule(LINK_ERRORS, judge_counters),
+    Rule(LINK_ERRORS, judge_links),
 )
