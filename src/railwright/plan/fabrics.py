@@ -8,13 +8,14 @@ from railwright.facts.model import NodeHardware, Snapshot
 from railwright.plan import others
 from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
+from railwright.plan.held import refuse_held
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
 from railwright.plan.names import resource_name
 from railwright.plan.nodes import check_groups, select
 from railwright.plan.notes import Notes
 from railwright.plan.plain import check_prepared
 from railwright.plan.ports_check import check_node
-from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of
+from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of, wish_of
 from railwright.plan.roles import candidates
 from railwright.plan.routes import check_routes
 from railwright.plan.settings import Settings
@@ -54,6 +55,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
             for item in found:
                 ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog)
                 other_ports.extend(not_rails)
+                refuse_held(item, ports, wish_of(settings.intent, item), settings, notes)
                 rails = rails_of(item, ports, settings.intent, notes)
                 check_node(rails, item.hardware, settings, catalog, notes)
                 check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)

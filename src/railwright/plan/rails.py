@@ -48,7 +48,7 @@ class NodeRails:
 def rails_of(selected: Selected, found: tuple[Candidate, ...], intent: Intent, notes: Notes) -> NodeRails:
     """Choose one node's rails: by the wish that fits it, else by distance."""
     hardware = selected.hardware
-    wish = _wish(intent, selected)
+    wish = wish_of(intent, selected)
     paired = by_distance(found) if wish is None else _by_wish(selected, wish, found, notes)
     ids = sorted({gpu.device_id for gpu in hardware.gpus})
     return NodeRails(selected.node.name, paired, len(hardware.gpus), "+".join(ids))
@@ -88,7 +88,8 @@ def by_distance(found: Iterable[Candidate]) -> tuple[Paired, ...]:
     return tuple(sorted(paired.values(), key=lambda rail: (rail.gpu.pci if rail.gpu else "", rail.port.pci)))
 
 
-def _wish(intent: Intent, selected: Selected) -> tuple[RailSelector, ...] | None:
+def wish_of(intent: Intent, selected: Selected) -> tuple[RailSelector, ...] | None:
+    """Selectors that a node's rails are asked for by: its group's, else the fabric's; None where it has none."""
     group: GroupOverride | None = next((item for item in intent.groups if matches(item.nodes, selected.node)), None)
     return group.rails if group is not None else intent.rails
 
@@ -99,7 +100,7 @@ def _by_wish(
     paired: list[Paired] = []
     used: set[PciAddress] = set()
     for selector in wish:
-        ports = [item for item in found if _fits(selector, item.port) and item.port.pci not in used]
+        ports = [item for item in found if fits(selector, item.port) and item.port.pci not in used]
         # Of a device id there are usually several: each rail takes the next one.
         if not ports or (len(ports) > 1 and selector.device_id is None):
             _refuse_selector(selected, selector, ports, notes)
@@ -114,7 +115,8 @@ def _by_wish(
     return tuple(paired)
 
 
-def _fits(selector: RailSelector, port: NicPort) -> bool:
+def fits(selector: RailSelector, port: NicPort) -> bool:
+    """Whether a selector names this port."""
     if selector.pci_address is not None:
         return port.pci == selector.pci_address.lower()
     if selector.netdev is not None:

@@ -10,8 +10,9 @@ from railwright.intent.model import Fabric
 from railwright.plan.model import OtherPort
 from railwright.plan.nodes import connectx_ports
 
-_NEAR = Distance.PXB.rank
-_LAYER = {Fabric.ROCE: LinkLayer.ETHERNET, Fabric.INFINIBAND: LinkLayer.INFINIBAND}
+NEAR = Distance.PXB.rank
+"""Only PCIe switches lie between the two."""
+LAYER = {Fabric.ROCE: LinkLayer.ETHERNET, Fabric.INFINIBAND: LinkLayer.INFINIBAND}
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def candidates(
             continue
         distances = sorted(((distance(gpu, port), gpu) for gpu in hardware.gpus), key=lambda d: (d[0].rank, d[1].pci))
         found.append(Candidate(port, tuple(distances)))
-    limit = _NEAR if any(_within(item, _NEAR) for item in found) else Distance.NODE.rank
+    limit = NEAR if any(_within(item, NEAR) for item in found) else Distance.NODE.rank
     far = [item for item in found if not _within(item, limit)]
     others.extend(
         OtherPort(
@@ -77,7 +78,7 @@ def _not_a_rail(
     if traffic is not None:
         storage = any(word in traffic for word in ("mount", "NVMe", "iSCSI", "iSER", "Ceph"))
         return ("storage" if storage else "management", f"carries the node's {traffic}")
-    if port.link_layer is not _LAYER[fabric]:
+    if port.link_layer is not LAYER[fabric]:
         return "wrong link layer", f"{port.link_layer.value}, and the fabric is {fabric.value}"
     nic = catalog.nic(port.device_id, port.vendor_id)
     if nic is not None and nic.bluefield and fabric is Fabric.INFINIBAND and nic.infiniband is False:

@@ -49,6 +49,7 @@ REFUSALS = {
     "peermem-needs-doca": "nvidia-peermem needs the DOCA driver.",
     "peermem-with-64k-pages": "nvidia-peermem restarts for ever on kernels with 64 KiB pages.",
     "pkey-needs-sriov": "Only virtual functions can have a partition key of their own.",
+    "pods-hold-ports": "Pods hold ports of an admitted node (host-device); planned without them, rails would change places.",
     "policy-leaves-node-out": "The NicClusterPolicy of others does not select the node, and no selector of others is changed.",
     "pool-not-ready": "A MachineConfigPool is paused, degraded or not updated; a MachineConfig there would wait or pile up.",
     "port-in-two-fabrics": "One port would be a rail of two fabrics.",

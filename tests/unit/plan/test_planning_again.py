@@ -2,11 +2,24 @@
 
 from dataclasses import replace
 
-from unit.plan.clusters import FABRIC, a_cluster, a_subscription, an_intent, an_object, carries, two_nodes
+import pytest
+from unit.plan.clusters import (
+    FABRIC,
+    a_cluster,
+    a_node,
+    a_port,
+    a_subscription,
+    an_intent,
+    an_object,
+    carries,
+    hardware,
+    two_nodes,
+)
 
 from railwright.catalog.load import load_catalog
 from railwright.core import kinds
-from railwright.intent.model import Fabric, Method, NetworkIntent, NodeSelection
+from railwright.facts.model import LinkLayer
+from railwright.intent.model import Fabric, Method, NetworkIntent, NodeSelection, RailSelector
 from railwright.plan import model as m
 from railwright.plan.plan import plan
 
@@ -66,3 +79,40 @@ def test_a_partition_key_that_a_shared_device_cannot_have_is_refused():
 def test_a_low_memlock_limit_is_lifted():
     made = plan((an_intent(),), two_nodes(memlock_limit="64"), CATALOG)
     assert any("memlock" in file.content for file in _share(made, m.MachineShare).files)
+
+
+def _with_a_held_port(*, labels=LABELS, method=Method.HOST_DEVICE, rails=None, **port):
+    ports = tuple(a_port(number, **(port if number == 3 else {})) for number in range(8))
+    node = a_node(0, hardware(ports=ports), labels=labels)
+    return plan((an_intent(method, rails=rails),), a_cluster((node,)), CATALOG)
+
+
+MOVED = {"netdev": None, "carrier": None}
+MOVED_WITH_ITS_RDMA_DEVICE = {**MOVED, "rdma": None, "state": "", "link_layer": LinkLayer.UNKNOWN}
+ANY_PORT = tuple(RailSelector(name=f"rail{number}", device_id="1021") for number in range(7))
+
+
+@pytest.mark.parametrize("port", [MOVED, MOVED_WITH_ITS_RDMA_DEVICE])
+@pytest.mark.parametrize("rails", [None, ANY_PORT])
+def test_a_port_that_a_pod_holds_refuses_its_node_instead_of_giving_rails_other_names(port, rails):
+    made = _with_a_held_port(rails=rails, **port)
+    (node,) = made.nodes
+    (refusal,) = [item for item in node.refused if item.code == "pods-hold-ports"]
+    assert node.was_admitted
+    assert a_port(3).pci in refusal.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": {}, **MOVED},
+        {"driver": "vfio-pci", **MOVED},
+        {"method": Method.SHARED, **MOVED},
+        {"link_layer": LinkLayer.INFINIBAND, **MOVED},
+        {"rails": (RailSelector(name="rail0", pci_address=str(a_port(0).pci)),), **MOVED},
+        {},
+    ],
+)
+def test_only_a_port_that_a_pod_can_hold_and_a_rail_can_need_refuses_its_node(changes):
+    made = _with_a_held_port(**changes)
+    assert not [item for item in made.nodes[0].refused if item.code == "pods-hold-ports"]
