@@ -479,8 +479,8 @@ def refuse_if_refused(decided: Plan) -> None:
 
 
 def explain(asked: str, decisions: tuple[Decision, ...] = ()) -> Document:
-    """Explain a key, an error code, or the code of a warning or refusal; with decisions, the value in force."""
-    return explain_document(asked, decisions)
+    """Explain a key, an error code, the code of a warning or refusal, or a fault; with decisions, the value in force."""
+    return explain_document(asked, decisions, faults())
 
 
 def rbac(command: str, wish: RoleWish) -> Document:

@@ -1,6 +1,6 @@
 """`explain`: what a key, an error, a code, a stage or a rule means, and where the value in force comes from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,15 +20,21 @@ from railwright.report.tables import table
 _NEAR = 5
 
 
-def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document:
+def explain_document(
+    asked: str, decisions: Iterable[Decision] = (), faults: Collection[tuple[str, str]] = ()
+) -> Document:
     """
-    Explain a key of rails.yaml, an error, the code of a warning or refusal, a stage, or a rule of the doctor.
+    Explain a key of rails.yaml, an error, the code of a warning or refusal, a stage, a rule of the doctor, or a fault.
+
+    Args:
+        faults: names and descriptions of what simulated clusters can have wrong.
 
     Raises:
         UsageError: nothing of that name; the hint lists what is near.
     """
     in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
-    key, error, code, rule = find_key(asked), error_page(asked), CODES.get(asked), find_rule(asked)
+    key, error, rule = find_key(asked), error_page(asked), find_rule(asked)
+    code = CODES.get(asked) or _fault(asked, faults)
     stage = next((row for row in TABLE if row.name == asked), None)
     if asked == "all":
         text = _everything()
@@ -46,7 +52,7 @@ def explain_document(asked: str, decisions: Iterable[Decision] = ()) -> Document
         text = asked
     else:
         message = f"nothing is named {asked!r}"
-        raise UsageError(message, hint=_near(asked))
+        raise UsageError(message, hint=_near(asked, (name for name, _ in faults)))
     text += "".join(_in_force(item) for item in in_force)
     payload: Mapping[str, Any] = {
         "asked": asked,
@@ -65,13 +71,19 @@ def _in_force(item: Decision) -> str:
     return f"\n  in force: {item.value} (from {item.origin}): {item.reason}{source}"
 
 
-def _near(asked: str) -> str:
+def _fault(asked: str, faults: Iterable[tuple[str, str]]) -> str | None:
+    said = dict(faults).get(asked)
+    return f"a fault of simulated clusters (--cluster sim:WORLD+{asked}): {said}" if said else None
+
+
+def _near(asked: str, faults: Iterable[str]) -> str:
     names = sorted(
         {key.path for key in KEYS}
         | {page.code for page in error_pages()}
         | set(CODES)
         | {row.name for row in TABLE}
         | {info.name for info in rule_infos()}
+        | set(faults)
     )
     inside = [name for name in names if asked.lower() in name.lower()]
     near = [*inside, *(name for name in get_close_matches(asked, names, _NEAR) if name not in inside)][:_NEAR]

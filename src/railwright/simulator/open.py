@@ -26,6 +26,7 @@ from railwright.simulator.worlds.table import WORLDS
 BEGINNING = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 """When every simulated world is opened for the first time."""
 WARM_UP_STEP_S = 60.0
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ def _check(what: str, name: str, known: Sequence[str]) -> None:
     if name in known:
         return
     near = difflib.get_close_matches(name, known, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    if not near and name:
+        near = [item for item in known if name.lower() in item][:_MOST_NAMED]
+    meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     raise UsageError(
         f"there is no simulated {what} {name!r}{meant}",
         hint=f"{what}s: {', '.join(known)}",

@@ -31,6 +31,18 @@ def test_an_unknown_fault_is_refused_with_a_guess_and_the_list():
     assert "no-sm" in refused.value.hint
 
 
+@pytest.mark.parametrize(("part", "whole"), [("acs", "'acs-redirect'"), ("half", "'.*half.*' or '.*half.*'")])
+def test_a_part_of_a_fault_s_name_is_guessed_too(part, whole):
+    with pytest.raises(UsageError, match=f"did you mean {whole}"):
+        open_simulator(f"h200-roce+{part}")
+
+
+def test_a_fault_without_a_name_is_no_guess():
+    with pytest.raises(UsageError) as refused:
+        open_simulator("h200-roce+")
+    assert "did you mean" not in refused.value.message
+
+
 def test_a_specification_is_taken_apart():
     parsed = parse_specification("h200-ib+no-sm+pool-paused@/some/where@odd.json")
     assert (parsed.world, parsed.faults) == ("h200-ib", ("no-sm", "pool-paused"))
