@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from railwright.facts.node_record import parse_node_record
+from railwright.facts.record import split_record
 from railwright.facts.script import node_script
 from railwright.facts.uplinks import Surroundings
 
@@ -398,6 +399,21 @@ def test_a_target_that_is_loaded_and_serves_nothing_is_no_problem(machine, modul
     target.mkdir()
     (machine / "root/sys/module" / module).mkdir(parents=True)
     assert "is loaded" not in parse_node_record(run(machine, ["sh"])).uplinks_problem
+
+
+@pytest.mark.parametrize("status", [2, 124])
+@pytest.mark.parametrize(
+    ("section", "file"), [("storage", "nfsd/portlist"), ("sockets", "net/tcp"), ("ovs", "openvswitch/conf.db")]
+)
+def test_a_search_that_fails_does_not_pass_for_one_that_found_nothing(machine, section, file, status):
+    put(machine / "proc/fs/nfsd/portlist", "tcp 2049\n")
+    put(
+        machine / "bin/grep",
+        f'#!/bin/sh\ncase "$*" in *{file}) exit {status} ;; esac\nexec {shutil.which("grep")} "$@"\n',
+    )
+    (machine / "bin/grep").chmod(0o755)
+    record = split_record(run(machine, ["sh"]))
+    assert f"{file} failed with status {status}" in record.missing(section)
 
 
 def test_a_setting_of_the_container_runtime_beats_its_own_limit(machine):

@@ -23,6 +23,10 @@ hidden() { # module, folder of configfs: name a server that is there and does no
   if [ -d "$sys/module/$1" ] && [ ! -d "$config/$2" ]; then problem storage "$1 is loaded, and $config/$2 can't be seen"; fi
 }
 
+failed_grep() { # section, status, file: 1 is an answer, that nothing was found; above it grep or its deadline failed
+  if [ "$2" -gt 1 ]; then problem "$1" "grep of $3 failed with status $2"; fi
+}
+
 section storage
 for folder in "$sys"/bus/rbd/devices/*; do
   [ -d "$folder" ] || continue
@@ -56,8 +60,12 @@ hidden nvmet nvmet
 # LIO makes target/ when it is loaded, and target/iscsi and target/srpt only for who serves something there.
 hidden iscsi_target_mod target
 hidden ib_srpt target
-if have grep && [ -r "$proc_files/fs/nfsd/portlist" ] && limited grep -q '^rdma' "$proc_files/fs/nfsd/portlist"; then
-  out "nfsd${TAB}rdma$TAB"
+if have grep && [ -r "$proc_files/fs/nfsd/portlist" ]; then
+  text=$(limited grep '^rdma' "$proc_files/fs/nfsd/portlist")
+  failed_grep storage $? "$proc_files/fs/nfsd/portlist"
+  if [ -n "$text" ]; then out "nfsd${TAB}rdma$TAB"; fi
+elif [ -e "$proc_files/fs/nfsd/portlist" ]; then
+  problem storage "$proc_files/fs/nfsd/portlist can't be read"
 fi
 
 # --- sockets of the API server, etcd and network storage: their own end says which address this node uses for them -----
@@ -110,6 +118,7 @@ else
       continue
     fi
     text=$(limited grep -aE ":($ports) ([0-9A-F]+:[0-9A-F]+ (01|0A)|01) " "$file")
+    failed_grep sockets $? "$file"
     while read -r _ near far state _; do
       case $near in '' | 00000000:* | 00000000000000000000000000000000:* | ??????7F:*) continue ;; esac
       port=${near##*:}
@@ -141,6 +150,7 @@ if [ -d "$sys/class/net/ovs-system" ]; then
     problem ovs "the grep command is not here"
   else
     text=$(limited grep -aoE '"ovn-encap-ip","[^"]*"' "$database")
+    failed_grep ovs $? "$database"
     value=${text##*'","'}
     if [ -n "$value" ]; then out "ovn-encap-ip$TAB${value%'"'}"; fi
   fi

@@ -9,7 +9,8 @@ import ipaddress
 from dataclasses import dataclass
 
 from railwright.facts.record import Record
-from railwright.facts.sources.routes import Network
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _EVERYTHING = {4: ipaddress.ip_network("0.0.0.0/0"), 6: ipaddress.ip_network("::/0")}
 _UNNAMED_TABLES = frozenset({"0", "unspec", "252", "compat", "[l3mdev-table]"})
