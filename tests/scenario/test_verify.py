@@ -172,8 +172,10 @@ async def test_a_run_that_lost_the_ledger_to_another_ends_and_says_so():
                 head["metadata"]["annotations"][HOLDER_ANNOTATION] = "somebody"
                 world.cluster.engine.elapsed_s += LEASE_S
 
-    with pytest.raises(WriteConflict, match="another railwright is writing"):
-        await verified(world, intents, progress=Stealing())
+    record = await verified(world, intents, progress=Stealing())
+    assert (record.summary.interrupted, record.exit_code) == (True, WriteConflict.exit_code)
+    assert "another railwright is writing" in record.summary.claim
+    assert any(cell.evidence for cell in record.cells), "what was measured until then is kept"
 
 
 async def test_an_apply_whose_verify_loses_the_ledger_to_another_ends_as_it_does_anywhere_else():

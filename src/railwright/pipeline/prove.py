@@ -6,7 +6,7 @@ from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import StageNote, StageRecord
 from railwright.apply.stamps import to_stamp
 from railwright.catalog.model import Catalog
-from railwright.core.errors import Refused
+from railwright.core.errors import Interrupted, Refused
 from railwright.core.ids import FabricName
 from railwright.core.verdicts import Verdict, worst
 from railwright.pipeline.model import Prepared
@@ -51,7 +51,7 @@ async def prove(
             record = await verify_fabric(
                 world, prepared, fabric, _WISH, catalog, progress, _Yes(), _show_nothing, store=store
             )
-            if record.summary.interrupted:
+            if record.exit_code == Interrupted.exit_code:
                 # Its pods are gone; the apply that it is a part of ends as interrupted, too.
                 raise asyncio.CancelledError
             note = note_of(record, started_at)

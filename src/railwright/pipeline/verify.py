@@ -142,7 +142,7 @@ async def verify_fabric(
         )
     finally:
         await _removed(pods)
-    if store is None and _is_whole(wish):
+    if store is None and _is_whole(wish) and not record.summary.interrupted:
         pods.notes += await _kept(world, fabric.name, record)
     notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
@@ -172,7 +172,7 @@ async def _keep(world: World, fabric: FabricName, record: VerifyRecord) -> None:
     store = LedgerStore(world.cluster, world.clock)
     try:
         ledger = await store.load()
-        if fabric in ledger.fabrics and not record.summary.interrupted:
+        if fabric in ledger.fabrics:
             await store.note_stage((fabric,), note_of(record, to_stamp(world.clock.now())))
     finally:
         await store.close()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from railwright.catalog.model import Catalog
+from railwright.core.errors import Interrupted, RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict, worst
 from railwright.dataplane.model import Reply
@@ -36,7 +37,7 @@ _EXIT_CODES = {Verdict.FAIL: 5, Verdict.UNKNOWN: 6, Verdict.PASS: 0}
 
 @dataclass(frozen=True)
 class Findings:
-    """What a run found; `places` is what each endpoint said of itself."""
+    """What a run found; `places` is what each endpoint said of itself, `ended_by` what ended it too early."""
 
     items: tuple[Measured, ...]
     blames: Mapping[str, Blame]
@@ -48,6 +49,7 @@ class Findings:
     elapsed_s: float
     raw_left_out: int = 0
     interrupted: bool = False
+    ended_by: RailwrightError | None = None
     notes: tuple[str, ...] = field(default=())
 
 
@@ -84,6 +86,8 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
     )
     coverage = coverage_of(planned, cells)
     said = claim(layout, cells, witnesses, coverage, direct, apart)
+    if findings.ended_by is not None:
+        said = f"The run was ended before it was done: {findings.ended_by.message}. {said}"
     raw = {**{f"place.{node}": reply_text(reply) for node, reply in findings.places.items()}, **findings.raw}
     return VerifyRecord(
         _summary(layout, findings, said, cells, is_apart=bool(apart)),
@@ -99,12 +103,15 @@ def make_record(planned: Planned, findings: Findings, catalog: Catalog) -> Verif
 
 def _summary(layout: Layout, findings: Findings, said: str, cells: tuple[Cell, ...], *, is_apart: bool) -> Summary:
     verdict = Verdict.FAIL if is_apart else _verdict(cells)
+    if findings.interrupted:
+        # What was slow was not looked at again: what passed may not be all well.
+        verdict = worst((verdict, Verdict.UNKNOWN))
     return Summary(
         verdict=verdict,
         direct=worst(cell.direct for cell in cells),
         fast=worst(cell.fast for cell in cells),
         claim=said,
-        exit_code=130 if findings.interrupted else _EXIT_CODES[verdict],
+        exit_code=_exit_code(findings, verdict),
         fabric=layout.fabric,
         method=layout.method,
         cluster=layout.cluster,
@@ -117,6 +124,12 @@ def _summary(layout: Layout, findings: Findings, said: str, cells: tuple[Cell, .
         interrupted=findings.interrupted,
         notes=(*findings.notes, *_notes(findings)),
     )
+
+
+def _exit_code(findings: Findings, verdict: Verdict) -> int:
+    if findings.ended_by is not None:
+        return findings.ended_by.exit_code
+    return Interrupted.exit_code if findings.interrupted else _EXIT_CODES[verdict]
 
 
 def _notes(findings: Findings) -> Iterator[str]:

@@ -5,10 +5,12 @@ The record exists before the run: a cell that was not reached is UNKNOWN in it, 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from railwright.catalog.model import Catalog
+from railwright.core.errors import RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import EvidenceRequest, Reply
@@ -42,6 +44,18 @@ class _Run:
     culprits: list[Culprit] = field(default_factory=list)
     places: dict[NodeName, Reply] = field(default_factory=dict)
     interrupted: bool = False
+    ended_by: RailwrightError | None = None
+    silences: dict[str, int] = field(default_factory=dict)
+    """What kept us from being heard for a while, and how often."""
+
+    async def heard(self, stay: Stay) -> None:
+        """Say that we are still there; an API server that does not answer lets nobody else in either."""
+        try:
+            await stay()
+        except RailwrightError as error:
+            if not error.transient:
+                raise
+            self.silences[error.message] = self.silences.get(error.message, 0) + 1
 
 
 async def verify(
@@ -59,15 +73,16 @@ async def verify(
 
     Args:
         absent: nodes of the plan without an endpoint, and why: their cells are UNKNOWN.
-        stay: awaited every few seconds while something runs, by which others can tell that we are still there; what
-            it raises ends the run.
+        stay: awaited every few seconds while something runs, by which others can tell that we are still there. A
+            transient error of it is waited out; any other ends the run, and its exit code is the record's.
 
-    A task that is cancelled gives its record all the same, marked as interrupted.
+    A run that is ended so, or cancelled, gives its record all the same, marked as interrupted.
     """
     started_at, began_s = clock.now(), clock.monotonic_s()
     by_node = {endpoint.node: endpoint for endpoint in endpoints}
-    bench = Bench(planned.layout, by_node, clock, planned.options.measured_with, dict(absent or {}), stay)
+    bench = Bench(planned.layout, by_node, clock, planned.options.measured_with, dict(absent or {}))
     run = _Run(planned, bench, progress)
+    bench.stay = partial(run.heard, stay)
     try:
         await _places(run)
         for number in range(len(planned.schedule.rounds)):
@@ -75,10 +90,13 @@ async def verify(
         await _confirm(run)
     except asyncio.CancelledError:
         run.interrupted = True
-        _name_missing(run)
+        _name_missing(run, "interrupted before it was run")
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()
+    except RailwrightError as error:
+        run.interrupted, run.ended_by = True, error
+        _name_missing(run, f"not run: the run was ended before: {error.message}")
     findings = Findings(
         items=tuple(run.items),
         blames=run.blames,
@@ -87,6 +105,8 @@ async def verify(
         raw=run.bench.raw,
         raw_left_out=run.bench.raw_left_out,
         interrupted=run.interrupted,
+        ended_by=run.ended_by,
+        notes=tuple(_notes(run)),
         started_at=started_at,
         ended_at=clock.now(),
         elapsed_s=clock.monotonic_s() - began_s,
@@ -129,11 +149,21 @@ async def _confirm(run: _Run) -> None:
     what = f"again, and on their own: {failing} failing, {len(slow)} slow beside their peers"
     run.progress.emit(Measuring(what, len(run.items), run.planned.cells, failing))
     done = await confirm(run.bench, run.items, slow, run.planned.options.peer_share)
-    run.items, run.blames = list(await try_small_packets(run.bench, done.items)), done.blames
+    # What is confirmed stands before more is tried: an interrupt from here on takes none of it away.
+    run.items, run.blames = list(done.items), done.blames
+    run.items = list(await try_small_packets(run.bench, done.items))
     run.culprits += await find_swapped(run.bench, done.items, run.places)
 
 
-def _name_missing(run: _Run) -> None:
+def _notes(run: _Run) -> Iterator[str]:
+    """Say what to do about what ended the run, and when it could not be heard."""
+    if run.ended_by is not None and run.ended_by.hint:
+        yield f"what ended the run too early: {run.ended_by.hint}"
+    for message, times in run.silences.items():
+        yield f"{times} x it could not be said that this run is still there, and it went on: {message}"
+
+
+def _name_missing(run: _Run, why: str) -> None:
     """Give every cell that was not reached a place in the record."""
     seen = {(item.task.step, item.task.way) for item in run.items}
     for number in range(len(run.planned.schedule.rounds)):
@@ -142,5 +172,5 @@ def _name_missing(run: _Run) -> None:
                 continue
             made = run.bench.task(step, way)
             if isinstance(made, Task):
-                made = Measured(made, Reading(Verdict.UNKNOWN, "interrupted before it was run"))
+                made = Measured(made, Reading(Verdict.UNKNOWN, why))
             run.items.append(made)

@@ -1,5 +1,6 @@
 """A way that drops large packets and carries small ones is told from one that carries none."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from railwright.dataplane.model import EngineRequest, Problem, Reply, Request
 from railwright.ports.endpoint import HeldRail
 from railwright.ports.progress import Silent
 from railwright.simulator.datapath.switchboard import SimEndpoint
+from railwright.verify.judge import Measured
 from railwright.verify.layout import layout_of_endpoints
 from railwright.verify.model import VerifyRecord
 from railwright.verify.planned import Options, plan_run
@@ -63,3 +65,13 @@ async def test_what_passes_is_not_tried_again() -> None:
     record = await _verified(4096)
     assert record.exit_code == 0
     assert not any("small-packets" in name for name in record.raw)
+
+
+async def test_an_interrupt_while_sizes_are_tried_takes_nothing_of_what_was_confirmed(monkeypatch) -> None:
+    async def interrupted(*_: object) -> tuple[Measured, ...]:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr("railwright.verify.verify.try_small_packets", interrupted)
+    record = await _verified(512)
+    assert (record.summary.interrupted, record.exit_code) == (True, 130)
+    assert {cell.confirmed for cell in record.cells} == {True}

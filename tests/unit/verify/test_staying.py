@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from support.verifying import CATALOG, layout
+from support.verifying import CATALOG, endpoints, layout
 
-from railwright.core.errors import WriteConflict
+from railwright.core.errors import ClusterBusy, ClusterUnreachable, LoginExpired, RailwrightError, WriteConflict
 from railwright.core.ids import NetDevice, NodeName, RailName
+from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import Problem, Reply
+from railwright.ports.clock import Clock
 from railwright.ports.endpoint import HeldRail
 from railwright.ports.progress import Silent
 from railwright.simulator.clock import turn
+from railwright.verify.model import VerifyRecord
 from railwright.verify.planned import Options, plan_run
 from railwright.verify.run import STAY_S
 from railwright.verify.verify import verify
@@ -62,22 +65,23 @@ class Hanging:
 class Heard:
     """When it was said that the run is still there; from `lost_after` times on it may not stay."""
 
-    clock: Shared
+    clock: Clock
     lost_after: int = 10**6
+    error: RailwrightError = field(default_factory=lambda: WriteConflict("another run took over", hint="wait for it"))
     times_s: list[float] = field(default_factory=list)
 
     async def __call__(self) -> None:
-        self.times_s.append(self.clock.now_s)
+        self.times_s.append(self.clock.monotonic_s())
         if len(self.times_s) > self.lost_after:
-            raise WriteConflict("another railwright is writing to this cluster")
+            raise self.error
 
 
-async def run(heard: Heard) -> None:
+async def run(heard: Heard) -> VerifyRecord:
     planned = plan_run(layout(2, rails=1), Options(quick=True, families=("engine",)))
     ends = [Hanging(heard.clock, node) for node in planned.layout.nodes]
     work = asyncio.ensure_future(verify(planned, ends, CATALOG, heard.clock, Silent(), stay=heard))
     await heard.clock.go_on(work)
-    await work
+    return await work
 
 
 async def test_even_halves_that_hang_leave_no_long_silence() -> None:
@@ -89,5 +93,28 @@ async def test_even_halves_that_hang_leave_no_long_silence() -> None:
 
 
 async def test_a_run_that_may_not_stay_ends() -> None:
-    with pytest.raises(WriteConflict):
-        await run(Heard(Shared(), lost_after=2))
+    record = await run(Heard(Shared(), lost_after=2))
+    assert (record.summary.interrupted, record.summary.verdict, record.exit_code) == (True, Verdict.UNKNOWN, 3)
+    assert {cell.verdict for cell in record.cells} == {Verdict.UNKNOWN, Verdict.SKIP}, "there is no GPU"
+    assert {cell.reason for cell in record.cells if cell.verdict is Verdict.UNKNOWN} == {
+        "not run: the run was ended before: another run took over"
+    }
+    assert len(record.cells) == record.schedule.cells
+    assert record.summary.claim.startswith("The run was ended before it was done: another run took over.")
+    assert "wait for it" in record.summary.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "ends"),
+    [(ClusterUnreachable("no answer"), False), (ClusterBusy("no answer"), False), (LoginExpired("no answer"), True)],
+)
+async def test_what_was_measured_outlives_an_api_server_that_does_not_answer(error, ends) -> None:
+    made = endpoints(4, rails=1)
+    heard = Heard(made[0].board.clock, lost_after=8, error=error)
+    planned = plan_run(layout(4, rails=1), Options(families=("engine",)))
+    record = await verify(planned, made, CATALOG, made[0].board.clock, Silent(), stay=heard)
+    reached = [cell for cell in record.cells if cell.evidence]
+    assert bool(reached)
+    assert (len(reached) < len(record.cells), record.summary.interrupted) == (ends, ends)
+    assert "no answer" in " ".join((record.summary.claim, *record.summary.notes))
+    assert "and it went on" in " ".join(record.summary.notes) or ends
