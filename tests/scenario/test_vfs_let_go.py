@@ -1,5 +1,7 @@
 """clean leaves the SR-IOV operator to its work: it goes on only when no node is drained any more, or says what holds."""
 
+import asyncio
+
 import pytest
 from support.others import change, now_is, store
 from support.scenarios import Yes, applied, beside_team_a, intents_for, open_for
@@ -9,6 +11,7 @@ from railwright.core import kinds
 from railwright.core.errors import StageError
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
+from railwright.ports.progress import Waiting
 
 SRIOV = "openshift-sriov-network-operator"
 STATE = Ref(kinds.SRIOV_NETWORK_NODE_STATE, SRIOV, "worker-0")
@@ -53,6 +56,36 @@ async def test_a_clean_that_was_stopped_waits_again_under_an_operator_of_others(
         assert [item.ref for item in stopped.objects if item.verdict is Verdict.FAIL] == [STATE]
     set_state(world, "Idle")
     assert (await api.clean(world, approval=Yes())).exit_code == 0
+
+
+async def test_an_apply_of_another_method_that_was_stopped_waits_again_under_an_operator_of_others():
+    """By then the policies are out of the ledger: the document of before says what is to be waited for."""
+    world = await open_for("roce", world="adopt")
+    await applied(world, beside_team_a("sriov"))
+    set_state(world, "Draining")
+    for _ in range(2):
+        with pytest.raises(StageError, match="the SR-IOV operator drains it or gives it back"):
+            await applied(world, beside_team_a("shared"))
+    set_state(world, "Idle")
+    assert (await applied(world, beside_team_a("shared"))).exit_code == 0
+    set_state(world, "Draining")
+    assert (await applied(world, beside_team_a("shared"))).exit_code == 0, "it is nothing of ours any more"
+
+
+async def test_an_apply_of_another_method_that_was_interrupted_at_its_wait_waits_again():
+    world = await open_for("roce", world="adopt")
+    await applied(world, beside_team_a("sriov"))
+    set_state(world, "Draining")
+
+    class Stopping:
+        def emit(self, event):
+            if isinstance(event, Waiting) and "the SR-IOV operator drains it" in event.waiting_for:
+                task.cancel()
+
+    task = asyncio.ensure_future(applied(world, beside_team_a("shared"), progress=Stopping()))
+    assert (await task).interrupted
+    with pytest.raises(StageError, match="the SR-IOV operator drains it or gives it back"):
+        await applied(world, beside_team_a("shared"))
 
 
 async def test_another_method_takes_the_operators_settings_away_only_when_its_work_is_done():

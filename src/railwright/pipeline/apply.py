@@ -26,7 +26,7 @@ from railwright.pipeline.needs import Extent, writing_needs
 from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
-from railwright.pipeline.removal import remove
+from railwright.pipeline.removal import leaves_sriov, remove
 from railwright.pipeline.rights import check_rights
 from railwright.pipeline.roll_back import forgotten, is_rolling_entry
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
@@ -159,11 +159,9 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
     _name_refused_nodes(job, prepared.plan)
     if not job.dry_run:
         prepared = await _with_ledger(job, prepared)
-        before = values_before(prepared.snapshot)
-        for intent in job.intents:
-            subnets = choices_to_keep(intent, prepared.plan, prepared.ledger)
-            await job.store.note_fabric(intent.name, intent.document, before, subnets=subnets)
     fresh = not await _remove_unwanted(job, prepared)
+    if not job.dry_run:
+        await _note_fabrics(job, prepared)
     runs = runs_of(prepared.plan, until)
     done = 0
     while done < len(runs):
@@ -193,6 +191,14 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
         done += 1
         fresh = job.dry_run or (not record.writes and record.elapsed_s < _QUICK_S)
     _name_late_nodes(job, prepared.plan, runs)
+
+
+async def _note_fabrics(job: _Job, prepared: Prepared) -> None:
+    """Write down what is applied from here on; while the old is removed, a run that is killed goes by the old."""
+    before = values_before(prepared.snapshot)
+    for intent in job.intents:
+        subnets = choices_to_keep(intent, prepared.plan, prepared.ledger)
+        await job.store.note_fabric(intent.name, intent.document, before, subnets=subnets)
 
 
 async def _with_ledger(job: _Job, prepared: Prepared) -> Prepared:
@@ -240,7 +246,7 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
     """
     entries = unwanted(prepared.ledger, prepared)
     rolling = any(is_rolling_entry(entry) for entry in prepared.ledger.entries.values()) and not job.dry_run
-    if not entries and not rolling:
+    if not entries and not rolling and (job.dry_run or not leaves_sriov(prepared)):
         return False
     if job.dry_run:
         job.notes.append("no longer wanted, would be removed: " + ", ".join(str(entry.ref) for entry in entries))
@@ -250,8 +256,9 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
         raise not_confirmed(question.what, ())
     world = job.world
     means = Means(world.cluster, world.node, world.clock, job.progress, job.store, node_script())
-    await _end_proof(job)
-    gone = await remove({entry.ref: entry for entry in entries}, prepared, world, means)
+    if entries or rolling:
+        await _end_proof(job)
+    gone = await remove({entry.ref: entry for entry in entries}, prepared, job.catalog, world, means)
     job.notes += [f"no longer wanted: {item.ref}: {item.action}" for item in gone]
     job.notes += forgotten(gone)
     return True

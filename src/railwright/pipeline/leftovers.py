@@ -63,10 +63,10 @@ def values_before(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(values)) if size_bytes <= _MOST_BYTES else ()
 
 
-def had_vfs_before(ledger: Ledger, node: NodeName, pci: PciAddress) -> bool:
-    """Whether a port had VFs when the first fabric was applied; False where nothing was noted then."""
-    key = _vfs_key(node, pci)
-    return any(key == noted for note in ledger.fabrics.values() for noted, _ in note.before)
+def had_vfs_before(ledger: Ledger, node: NodeName, pci: PciAddress) -> bool | None:
+    """Whether a port had VFs when the first fabric was applied; None where nothing was noted then."""
+    noted = {key for note in ledger.fabrics.values() for key, _ in note.before}
+    return _vfs_key(node, pci) in noted if _NOTED[0] in noted else None
 
 
 def _vfs_key(node: NodeName, pci: PciAddress) -> str:

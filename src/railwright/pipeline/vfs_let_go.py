@@ -45,7 +45,8 @@ class OurPorts:
     Ports whose VFs have to be gone; those that people made by hand elsewhere are left to them.
 
     Attributes:
-        rails: ports of rails by node, as far as a plan knows them; on other nodes every port that had no VFs before us.
+        rails: ports of rails by node, as far as a plan knows them; on other nodes every port of which the ledger says
+            that it had no VFs before us.
     """
 
     ledger: Ledger
@@ -55,11 +56,11 @@ class OurPorts:
         """Whether VFs of this port are there because of us, for all we know."""
         if node in self.rails:
             return pci in self.rails[node]
-        return not had_vfs_before(self.ledger, node, pci)
+        return had_vfs_before(self.ledger, node, pci) is False
 
 
 def ports_of(ledger: Ledger, fabrics: Iterable[FabricPlan] = ()) -> OurPorts:
-    """Collect the ports of rails; without fabrics only the ledger tells what was there before us."""
+    """Collect the ports of rails; where no fabric has any, only the ledger tells what was there before us."""
     rails: dict[NodeName, set[PciAddress]] = {}
     for fabric in fabrics:
         for port in (port for rail in fabric.rails for port in rail.ports):
@@ -92,6 +93,8 @@ async def _still_at_work(undoing: Undoing, ports: OurPorts) -> Mapping[Ref, str]
     """Wait; give the node states that are in motion after the limit, each with what goes on."""
     means = undoing.means
     clock = means.clock
+    if not await _moving(means, ports):
+        return {}
     started_s, limit_s = clock.monotonic_s(), 0.0
     async with means.cluster.watch([Selection(kinds.SRIOV_NETWORK_NODE_STATE)]) as watch:
         while True:

@@ -12,7 +12,19 @@ DESIRED, CURRENT = "sriovnetwork.openshift.io/desired-state", "sriovnetwork.open
 WANTED = [{"name": "ens1", "numVfs": 8, "vfGroups": [{"policyName": "rail0"}]}]
 PORT, NODE = PciAddress("0000:18:00.0"), NodeName("worker-0")
 MADE = [{"name": "ens1", "pciAddress": PORT, "numVfs": 8}, {"name": "ens2"}]
-NOTHING_NOTED = OurPorts(Ledger(), {})
+
+
+def a_ledger(*before: tuple[str, str]) -> Ledger:
+    name = FabricName("east")
+    return Ledger({name: FabricNote(name, "", "", before=(("noted", "yes"), *before))})
+
+
+def a_ledger_without_notes() -> Ledger:
+    name = FabricName("east")
+    return Ledger({name: FabricNote(name, "", "")})
+
+
+NONE_BEFORE_US = OurPorts(a_ledger(), {})
 
 
 def a_state(
@@ -40,14 +52,9 @@ def a_state(
     ],
 )
 def test_a_node_state_shows_work_that_is_not_done(state: KubeObject, has_daemon: bool, said: str) -> None:
-    answer = what_goes_on(state, ["rail0"], NOTHING_NOTED, has_daemon=has_daemon)
+    answer = what_goes_on(state, ["rail0"], NONE_BEFORE_US, has_daemon=has_daemon)
     assert answer.endswith(said)
     assert bool(answer) is bool(said)
-
-
-def a_ledger(*before: tuple[str, str]) -> Ledger:
-    name = FabricName("east")
-    return Ledger({name: FabricNote(name, "", "", before=before)})
 
 
 @pytest.mark.parametrize(
@@ -57,9 +64,19 @@ def a_ledger(*before: tuple[str, str]) -> Ledger:
         (OurPorts(Ledger(), {NODE: frozenset({PciAddress("0000:3a:00.0")})}), False),
         (OurPorts(a_ledger((f"{NODE} {PORT} VFs", "8")), {}), False),
         (OurPorts(a_ledger((f"{NODE} 0000:3a:00.0 VFs", "8")), {}), True),
-        (OurPorts(Ledger(), {NodeName("worker-1"): frozenset()}), True),
+        (OurPorts(a_ledger(), {NodeName("worker-1"): frozenset()}), True),
+        (OurPorts(a_ledger_without_notes(), {}), False),
+        (OurPorts(Ledger(), {NodeName("worker-1"): frozenset()}), False),
     ],
-    ids=["a rail's", "no rail's", "had them before us", "another had them", "a node that no plan knows"],
+    ids=[
+        "a rail's",
+        "no rail's",
+        "had them before us",
+        "another had them",
+        "a node that no plan knows",
+        "too much to be noted",
+        "no ledger",
+    ],
 )
 def test_vfs_that_people_made_on_other_ports_are_no_work(ours: OurPorts, counts: bool) -> None:
     assert bool(what_goes_on(a_state([], MADE), [], ours, has_daemon=True)) is counts
