@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.scenarios import applied, intents_for, open_for
+from support.scenarios import applied, intents_for, open_for, rails
 
 from railwright import api
 from railwright.cli.app import main
@@ -144,3 +144,16 @@ async def test_what_verify_has_shown_wrong_stands_until_it_passes() -> None:
     assert [item.title for item in findings] == ["The last verify of a fabric failed"]
     assert "GPU memory" in findings[0].cause
     assert (record.exit_code, told_by_status.exit_code) == (5, 4)
+
+
+def test_a_file_that_was_only_found_is_named_and_why_its_plan_is_refused(capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rails.yaml").write_text(rails("shared", "infiniband"))
+    code, document = told(capsys, "--cluster", "sim:h200-roce")
+    assert (code, document["exit_code"]) == (5, 5)
+    assert "rails.yaml (found here, no -f was given)" in document["wanted"]
+    assert document["refusals"]
+    assert main(["doctor", "-q", "--cluster", "sim:h200-roce", "--fail-on", "never"]) == 0
+    text = capsys.readouterr().out
+    assert "the plan is refused" in text
+    assert document["refusals"][0]["code"] in text

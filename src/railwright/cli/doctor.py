@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
-from railwright.cli.options import Common, Wanted
+from railwright.cli.options import DEFAULT_FILE, Common, Wanted
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 from railwright.cli.ways import Ways
@@ -33,7 +33,7 @@ def doctor(
 ) -> int:
     """Say what is wrong, with evidence, cause and remedy; of a cluster, an archive, or pasted text.
 
-    Exit code 5 for a finding at --fail-on or worse, 6 when something could not be looked at, 0 when nothing is wrong.
+    Exit code 5 for a finding at --fail-on or worse or a wanted state that the plan refuses, 6 when something could not be looked at, 0 when nothing is wrong.
 
     Args:
         wanted: the wanted state; without it, the fabrics in the ledger, if any.
@@ -55,6 +55,7 @@ def doctor(
             nodes=frozenset(api.NodeName(name) for name in node or ()),
             fix=fix,
             fail_on=threshold,
+            wanted_from=_origin(wanted),
         )
         if log is not None:
             return show(api.text_document(api.diagnose_text(_text(log), asked), fail_on=threshold), common)
@@ -63,6 +64,13 @@ def doctor(
             return show(api.diagnosis_document(record), common)
 
     return run(action, common)
+
+
+def _origin(wanted: Wanted) -> str:
+    """Name the file of the wanted state, and say so where nobody named it."""
+    if wanted.file is not None:
+        return str(wanted.file)
+    return f"./{DEFAULT_FILE} (found here, no -f was given)" if DEFAULT_FILE.exists() else ""
 
 
 def _text(log: Path) -> str:

@@ -23,12 +23,13 @@ from railwright.pipeline.before_us import before_us, with_kept_choices
 from railwright.pipeline.live import read_live
 from railwright.pipeline.prepare import earlier_intents, read_ledger
 from railwright.pipeline.rights import check_rights
-from railwright.plan.model import VERIFIED, Plan
+from railwright.plan.model import VERIFIED, Plan, Refusal
 from railwright.plan.plan import plan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 from railwright.report.doctor import doctor_document
 from railwright.report.model import Document
+from railwright.report.tables import count
 
 REMEDIES = StageName("doctor-remedies")
 _FIX_EXPECTED_S, _FIX_LIMIT_S, _FIX_HOLD_S = 10.0, 60.0, 2.0
@@ -43,6 +44,8 @@ class DoctorRecord:
     Attributes:
         taken_at: when the facts were read.
         planned: whether a plan was judged with; without one only what is there is judged.
+        wanted: where the wanted state came from; empty for none.
+        refusals: why the plan of it must not be carried out; left out where single rules were asked.
         fixed: keys of the findings whose remedy was applied, and how that ended; None when nothing was to be mended.
         fail_on: findings from this severity on make the exit code 5; None for none.
     """
@@ -52,6 +55,8 @@ class DoctorRecord:
     taken_at: str
     diagnosis: Diagnosis
     planned: bool = False
+    wanted: str = ""
+    refusals: tuple[Refusal, ...] = ()
     problems: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     fix_record: StageRecord | None = None
@@ -62,6 +67,8 @@ class DoctorRecord:
         """As core/errors.py has it."""
         if self.fix_record is not None and self.fix_record.verdict is not Verdict.PASS:
             return 4
+        if self.refusals and self.fail_on is not None:
+            return 5
         return exit_code_of(self.diagnosis, self.fail_on) or (6 if self.problems else 0)
 
 
@@ -74,13 +81,20 @@ def exit_code_of(diagnosis: Diagnosis, fail_on: Severity | None) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to ask: `nodes` keeps findings of these nodes and of the cluster; empty keeps all."""
+    """
+    What to ask.
+
+    Attributes:
+        nodes: keeps findings of these nodes and of the cluster; empty keeps all.
+        wanted_from: what the wanted state is called in the answer, such as the name of its file.
+    """
 
     only: frozenset[RuleId] = frozenset()
     skip: frozenset[RuleId] = frozenset()
     nodes: frozenset[NodeName] = frozenset()
     fix: bool = False
     fail_on: Severity | None = Severity.ERROR
+    wanted_from: str = ""
 
 
 async def examine(
@@ -108,6 +122,8 @@ async def examine(
         taken_at=snapshot.taken_at,
         diagnosis=found,
         planned=decided is not None,
+        wanted=_wanted(wanted, asked.wanted_from if intents is not None else "the ledger"),
+        refusals=decided.refusals if decided is not None and not asked.only else (),
         problems=(problem,) if problem else (),
         fail_on=asked.fail_on,
     )
@@ -119,6 +135,12 @@ def planned(snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, cat
     if not intents:
         return None
     return plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+
+
+def _wanted(intents: tuple[Intent, ...], origin: str) -> str:
+    """Say by what was judged."""
+    names = ", ".join(intent.name for intent in intents)
+    return f"{count(len(intents), 'fabric')} of {origin or 'the wanted state'}: {names}" if intents else ""
 
 
 def _proofs(ledger: Ledger) -> tuple[Proof, ...]:
@@ -184,6 +206,8 @@ def diagnosis_document(record: DoctorRecord) -> Document:
         simulated=record.simulated,
         exit_code=record.exit_code,
         taken_at=record.taken_at,
+        wanted=record.wanted,
+        refusals=record.refusals,
         problems=record.problems,
         fixed=record.fixed,
         fix_outcome=f"{outcome.verdict.value}: {outcome.reason}" if outcome else "",

@@ -9,6 +9,7 @@ from railwright.core.ids import NodeName
 from railwright.core.risk import Risk
 from railwright.doctor.coverage import Kind, found_by, kinds_of_failure
 from railwright.doctor.model import Diagnosis, Evidence, Finding, Layer, Remedy, RuleInfo, Severity, Unknown
+from railwright.plan.model import Refusal
 from railwright.report.model import Document
 from railwright.report.plain import plain
 from railwright.report.tables import count
@@ -25,13 +26,23 @@ def doctor_document(
     simulated: bool,
     exit_code: int,
     taken_at: str = "",
+    wanted: str = "",
+    refusals: tuple[Refusal, ...] = (),
     problems: tuple[str, ...] = (),
     fixed: tuple[str, ...] = (),
     fix_outcome: str = "",
 ) -> Document:
-    """Show a diagnosis, of a cluster or of pasted text."""
+    """
+    Show a diagnosis, of a cluster or of pasted text.
+
+    Args:
+        wanted: by what wanted state it was judged; empty for none.
+        refusals: why the plan of that must not be carried out.
+    """
     payload = {
         "taken_at": taken_at or None,
+        "wanted": wanted or None,
+        "refusals": plain(refusals),
         "findings": [finding_data(item) for item in diagnosis.findings],
         "unknown": [plain(item) for item in diagnosis.unknown],
         "passed": len(diagnosis.passed),
@@ -40,7 +51,8 @@ def doctor_document(
         "problems": list(problems),
         "exit_code": exit_code,
     }
-    parts = [_head(diagnosis), *(cause_text(item, diagnosis) for item in diagnosis.causes)]
+    head = "\n".join(line for line in (_head(diagnosis, refusals), f"judged by {wanted}" if wanted else "") if line)
+    parts = [head, _refusals_text(refusals), *(cause_text(item, diagnosis) for item in diagnosis.causes)]
     if fixed:
         parts.append(f"mended: {', '.join(fixed)}\n  {fix_outcome}")
     parts += [_unknown_text(diagnosis.unknown), "\n".join(f"not known: {item}" for item in problems)]
@@ -78,14 +90,15 @@ def cause_text(finding: Finding, diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _head(diagnosis: Diagnosis) -> str:
+def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...]) -> str:
     by_severity = Counter(item.severity for item in diagnosis.causes)
     causes = ", ".join(
         count(by_severity[severity], severity.value)
         for severity in sorted(Severity, key=lambda item: -item.rank)
         if by_severity[severity] and severity is not Severity.INFO
     )
-    parts = [causes or "nothing wrong found"]
+    refused = f"the plan is refused ({count(len(refusals), 'refusal')})" if refusals else ""
+    parts = [text for text in (refused, causes) if text] or ["nothing wrong found"]
     if by_severity[Severity.INFO]:
         parts.append(f"{by_severity[Severity.INFO]} to know")
     effects = len(diagnosis.findings) - len(diagnosis.causes)
@@ -97,6 +110,15 @@ def _head(diagnosis: Diagnosis) -> str:
     if diagnosis.passed:
         parts.append(f"{count(len(diagnosis.passed), 'rule')} passed")
     return "; ".join(parts)
+
+
+def _refusals_text(refusals: tuple[Refusal, ...]) -> str:
+    lines = []
+    for item in refusals:
+        where = f" [{item.where}]" if item.where else ""
+        lines += _wrapped("", f"{item.code}: {item.message}{where}")
+        lines += _wrapped("", f"  do: {item.hint}") if item.hint else []
+    return "\n".join(["REFUSED  the plan of this wanted state must not be carried out", *lines]) if lines else ""
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from railwright.report.schemas.base import ObjectName, Shape
+from railwright.report.schemas.plan import RefusalShape
 
 
 class EvidenceShape(Shape):
@@ -60,9 +61,11 @@ class UnknownShape(Shape):
 
 
 class DoctorPayload(Shape):
-    """`railwright doctor`; `passed` counts rules that looked and found nothing."""
+    """`railwright doctor`; `passed` counts rules that looked and found nothing; `refusals` are the plan's."""
 
     taken_at: str | None
+    wanted: str | None
+    refusals: list[RefusalShape]
     findings: list[FindingShape]
     unknown: list[UnknownShape]
     passed: int
