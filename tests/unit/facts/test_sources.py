@@ -48,6 +48,11 @@ def test_local_nvme_needs_no_network_and_a_fabric_one_without_address_is_unknown
     assert (item.what, item.servers) == ("NVMe-oF nvme1 (tcp)", ())
 
 
+def test_nvme_over_fibre_channel_is_carried_by_no_nic_port():
+    line = "nvme4\tfc\ttraddr=nn-0x20000090fac0a1b2:pn-0x10000090fac0a1b2,host_traddr=nn-0x2000:pn-0x1000"
+    assert parse_storage(a_record("nvme", line)) == ((), ())
+
+
 def test_every_equally_good_route_counts_and_a_longer_prefix_wins_within_its_table():
     routes, unseen = parse_routes(
         a_record(

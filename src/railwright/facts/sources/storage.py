@@ -39,6 +39,12 @@ _KINDS = {
     "fuse.mount-s3": "S3",
 }
 """Filesystems whose data comes over a network, by their type in /proc/mounts."""
+_NO_IP = frozenset({"pcie", "loop", "apple-nvme", "fc"})
+"""
+Transports of NVMe that no NIC port carries: inside the node, or over Fibre Channel's own adapters.
+
+Source: Linux 6.12, drivers/nvme/host (fc.c is driven by HBA drivers, which are lpfc and qla2xxx).
+"""
 _LOCAL_9P = re.compile(r"(?:^|,)trans=(?:virtio|fd|xen)")
 _ADDRESS_OPTION = re.compile(r"(?:^|,)(?:addr|mon_addr|mountaddr|ip)=([^,\s]+)")
 _PLACE = re.compile(r"\[[0-9a-fA-F:.]+\]|\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]+")
@@ -80,7 +86,7 @@ def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unse
                 unseen.append(wrong_line(section, line, "name or transport is missing"))
             elif section == "iscsi":
                 found.append(RemoteStorage(f"iSCSI {parts[0]}", _addresses(parts[1] if len(parts) > 1 else "")))
-            elif parts[1] not in {"pcie", "loop", "apple-nvme"}:
+            elif parts[1] not in _NO_IP:
                 target = _TRADDR.search(parts[2]) if len(parts) > minimum else None
                 found.append(RemoteStorage(f"NVMe-oF {parts[0]} ({parts[1]})", _addresses(target[1] if target else "")))
     return tuple(dict.fromkeys((*found, *devices.values()))), tuple(unseen)
