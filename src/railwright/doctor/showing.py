@@ -1,15 +1,17 @@
-"""Evidence of nodes: one line a thing, capped, so that a thousand nodes stay readable."""
+"""Evidence and commands of nodes: one line a thing, capped, so that a thousand nodes stay readable."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from railwright.core.ids import NodeName
 from railwright.core.kinds import MACHINE_CONFIG
 from railwright.doctor.model import Evidence
 from railwright.facts.model import PoolFacts
 
-MAX_EVIDENCE = 48
-"""Entries of one finding; the rest is counted."""
+MAX_EVIDENCE = 1024
+"""Entries of one finding that are kept; the rest is counted."""
+_MOST_COMMANDS = 4
+_AND_MORE = "and more"
 
 
 def on_node(node: NodeName, field: str, value: object) -> Evidence:
@@ -18,11 +20,31 @@ def on_node(node: NodeName, field: str, value: object) -> Evidence:
 
 
 def capped(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """Keep the first entries and say how many more there are."""
+    """Keep the first entries and say how many more there are; `counted` takes that apart again."""
     items = tuple(evidence)
     if len(items) <= MAX_EVIDENCE:
         return items
-    return (*items[:MAX_EVIDENCE], Evidence("and more", "entries", str(len(items) - MAX_EVIDENCE)))
+    return (*items[:MAX_EVIDENCE], Evidence(_AND_MORE, "entries", str(len(items) - MAX_EVIDENCE)))
+
+
+def counted(evidence: Iterable[Evidence]) -> tuple[tuple[Evidence, ...], int]:
+    """Give the entries that were kept, and how many there were."""
+    kept = tuple(evidence)
+    entries = tuple(item for item in kept if item.object != _AND_MORE)
+    return entries, len(entries) + sum(int(item.value) for item in kept if item.object == _AND_MORE)
+
+
+def one_a_node(commands: Sequence[tuple[NodeName, str]]) -> tuple[str, ...]:
+    """Spell commands of nodes, each once: the first few whole, and of the others the names."""
+    found: dict[str, NodeName] = {}
+    for node, command in commands:
+        found.setdefault(command, node)
+    rest = tuple(found.values())[_MOST_COMMANDS:]
+    shown = tuple(found)[:_MOST_COMMANDS]
+    if not rest:
+        return shown
+    names = ", ".join(rest[:_MOST_COMMANDS]) + (", ..." if len(rest) > _MOST_COMMANDS else "")
+    return (*shown, f"# the same on {len(rest)} more, with what was seen there: {names}")
 
 
 def on_host(node: NodeName, command: str) -> str:

@@ -9,6 +9,7 @@ from railwright.core.ids import NodeName
 from railwright.core.risk import Risk
 from railwright.doctor.coverage import Kind, found_by, kinds_of_failure
 from railwright.doctor.model import Diagnosis, Evidence, Finding, Layer, Remedy, RuleInfo, Severity, Unknown
+from railwright.doctor.showing import counted
 from railwright.plan.model import Refusal
 from railwright.report.model import Document
 from railwright.report.plain import plain
@@ -63,6 +64,8 @@ def doctor_document(
 def finding_data(finding: Finding) -> dict[str, Any]:
     """One finding as data."""
     data: dict[str, Any] = plain(finding)
+    entries, total = counted(finding.evidence)
+    data["evidence"], data["evidence_total"] = plain(entries), total
     del data["about"], data["leads_to"], data["shows"]
     data["explained_by"] = finding.explained_by or None
     return data
@@ -141,10 +144,12 @@ def _nodes(nodes: tuple[NodeName, ...]) -> str:
 
 def _evidence(evidence: tuple[Evidence, ...]) -> list[str]:
     lines: list[str] = []
-    for number, item in enumerate(evidence[:_EVIDENCE_SHOWN]):
+    entries, total = counted(evidence)
+    for number, item in enumerate(entries[:_EVIDENCE_SHOWN]):
         lines += _wrapped("seen" if number == 0 else "", f"{item.object}: {item.field} = {item.value}")
-    rest = len(evidence) - _EVIDENCE_SHOWN
-    return [*lines, *_wrapped("", f"and {rest} more like these (-o json lists all)")] if rest > 0 else lines
+    rest = total - _EVIDENCE_SHOWN
+    listed = "all" if total == len(entries) else f"the first {len(entries)}"
+    return [*lines, *_wrapped("", f"and {rest} more like these (-o json lists {listed})")] if rest > 0 else lines
 
 
 def _remedy(remedy: Remedy) -> list[str]:

@@ -1,6 +1,6 @@
 """The way between GPU and NIC inside a server: redirection, translation, links, settings of the functions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, PciAddress, RuleId
@@ -20,7 +20,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import INSIDE, objects
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
-from railwright.doctor.showing import capped, on_host, on_node, set_kernel_arguments
+from railwright.doctor.showing import capped, on_host, on_node, one_a_node, set_kernel_arguments
 from railwright.facts.model import Gpu, NodeHardware
 from railwright.facts.node_model import AcsState, PciBridge
 from railwright.facts.pci import parting
@@ -53,8 +53,7 @@ ACS_REDIRECTS = RuleInfo(
 def judge_acs(seen: Seen) -> Iterator[Finding | Unknown]:
     """Look at the bridges on which the paths of each rail's GPU and NIC differ."""
     evidence: list[Evidence] = []
-    bridges: dict[PciAddress, None] = {}
-    nodes: dict[NodeName, None] = {}
+    bridges: dict[NodeName, dict[PciAddress, None]] = {}
     unread: dict[NodeName, None] = {}
     for name, rails in seen.rails.items():
         hardware = seen.inside[name]
@@ -69,14 +68,14 @@ def judge_acs(seen: Seen) -> Iterator[Finding | Unknown]:
                 elif config.acs is not None and _redirects(config.acs) and not _translated(config.acs, rail):
                     what = f"bridge {pci} between {rail.where} and GPU {rail.gpu.pci if rail.gpu else ''}"
                     evidence.append(on_node(name, what, f"ACS control {_bits(config.acs)}"))
-                    bridges[pci], nodes[name] = None, None
-    if nodes:
+                    bridges.setdefault(name, {})[pci] = None
+    if bridges:
         yield conclude(
             ACS_REDIRECTS,
             "Bridges between a GPU and its NIC redirect peer-to-peer traffic to the root complex.",
             evidence=capped(evidence),
-            remedy=_without_acs(seen, next(iter(nodes)), tuple(bridges)),
-            nodes=nodes,
+            remedy=_without_acs(seen, bridges),
+            nodes=bridges,
         )
     if unread:
         yield Unknown(ACS_REDIRECTS.name, "config space of bridges", "not readable", _READ_CONFIG, tuple(unread))
@@ -113,13 +112,19 @@ def _bits(acs: AcsState) -> str:
     return " ".join(f"{name}{'+' if on else '-'}" for name, on in names.items())
 
 
-def _without_acs(seen: Seen, node: NodeName, bridges: tuple[PciAddress, ...]) -> Remedy:
+def _without_acs(seen: Seen, bridges: Mapping[NodeName, Iterable[PciAddress]]) -> Remedy:
+    every = ";".join(dict.fromkeys(pci for found in bridges.values() for pci in found))
+    at_boot = [
+        (node, set_kernel_arguments(seen.pools, node, "acs-redirect-off", f"pci=disable_acs_redir={every}"))
+        for node in bridges
+    ]
+    until_boot = [
+        (node, on_host(node, f"for b in {' '.join(found)}; do setpci -s $b ECAP_ACS+0x6.w=0:0c; done"))
+        for node, found in bridges.items()
+    ]
     return Remedy(
         "Switch ACS off in the BIOS, or redirect off at boot for these bridges by a kernel argument; setpci does it until the next boot.",
-        (
-            set_kernel_arguments(seen.pools, node, "acs-redirect-off", f"pci=disable_acs_redir={';'.join(bridges)}"),
-            on_host(node, f"for b in {' '.join(bridges)}; do setpci -s $b ECAP_ACS+0x6.w=0:0c; done"),
-        ),
+        (*one_a_node(at_boot), *one_a_node(until_boot)),
         risk=Risk.REBOOT,
         disrupts="the nodes of the pool, one after the other; virtual machines that were given single functions of these switches "
         "are no longer kept apart",

@@ -34,7 +34,11 @@ class RemedyShape(Shape):
 
 
 class FindingShape(Shape):
-    """One thing that is wrong; `explains` are keys of the findings under it."""
+    """
+    One thing that is wrong; `explains` are keys of the findings under it.
+
+    `evidence` lists up to 1024 entries, of `evidence_total`.
+    """
 
     rule: str
     title: str
@@ -42,6 +46,7 @@ class FindingShape(Shape):
     layer: str
     nodes: list[str]
     evidence: list[EvidenceShape]
+    evidence_total: int
     cause: str
     remedy: RemedyShape
     source: str
