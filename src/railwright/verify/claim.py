@@ -77,10 +77,13 @@ def _host(cells: Iterable[Cell], witnesses: tuple[Testimony, ...], *, gpu: bool)
         details.append(f"checked at both ends on {len(checked)}")
     if said[counters.NAME]:
         details.append(f"with the ports' counters risen by the payload on {len(said[counters.NAME])}")
-    if refused := said[emulation.CONTROLS["rdma"]] | said[rights.NAME]:
-        details.append(f"and the same READ refused when RDMA was withheld on {len(refused)}")
+    if refused := said[emulation.CONTROLS["rdma"]]:
+        details.append(f"the same transfer refused when RDMA was withheld on {len(refused)}")
+    if refused := said[rights.NAME]:
+        details.append(f"the same READ refused when the right to read from afar was withheld on {len(refused)}")
     end = "" if gpu else "; nothing is claimed of GPU memory"
-    return text + (": " + ", ".join(details) if details else "") + end + "."
+    joined = ", and ".join(text for text in (", ".join(details[:-1]), *details[-1:]) if text)
+    return text + (": " + joined if joined else "") + end + "."
 
 
 def _agrees_for_host(item: Testimony, name: str) -> bool:

@@ -99,8 +99,10 @@ async def _still_slow(
     """
     Measure slow cells alone, and a healthy one of the same kind alone.
 
-    A cell is cleared by a measurement only: by its own, or, when it was not measured again, by those of all others of
-    its kind, none of which is slow any more. All at once it was a crowd then.
+    Cells are cleared by measurements only: one that is well alone, if none of its kind is slow again, and those that
+    were not measured again, if all that were are well. All at once they were a crowd then. While one is still slow,
+    one that is well alone stays slow and says so: a node that is slow now and then is slow, and a cell that passed
+    would clear it of the others.
 
     Returns:
         Why it is slow, and whether that was measured twice, by the id of each cell that stays slow.
@@ -113,12 +115,11 @@ async def _still_slow(
         answers = await _slow_again(bench, known.values(), kind, group, share)
         if set(answers.values()) == {Again.WELL}:
             continue
+        is_still_slow = Again.SLOW in answers.values()
         for item in group:
             answer, cell = answers.get(item.task.id), item.task.id
-            if answer is Again.NO_ANSWER:
-                kept[cell] = (f"{slow[cell]} (run again on its own: no answer)", False)
-            elif answer is not Again.WELL or Again.SLOW in answers.values():
-                kept[cell] = (slow[cell], answer is Again.SLOW)
+            if answer is not Again.WELL or is_still_slow:
+                kept[cell] = (slow[cell] + _NOTES.get(answer, ""), answer is Again.SLOW)
     return kept
 
 
@@ -129,6 +130,12 @@ class Again(Enum):
     WELL = auto()
     NO_ANSWER = auto()
     """It, or the healthy one that it is held against, could not be measured again: it stays as it was measured."""
+
+
+_NOTES: dict[Again | None, str] = {
+    Again.WELL: " (on its own it was well, while others like it were still slow)",
+    Again.NO_ANSWER: " (run again on its own: no answer)",
+}
 
 
 async def _slow_again(

@@ -59,11 +59,20 @@ async def test_a_slow_cell_stays_slow_until_it_was_measured_to_be_well(rates, ke
     assert {found.task.id: found.confirmed for found in done.items if found.slow} == kept
 
 
-async def test_that_a_second_measurement_gave_nothing_is_said() -> None:
-    rates = {"well": 10.0, "slow": None, "slower": None}
+@pytest.mark.parametrize(
+    ("again", "note"),
+    [
+        (None, " (run again on its own: no answer)"),
+        (9.0, " (on its own it was well, while others like it were still slow)"),
+        (1.0, ""),
+    ],
+    ids=["no-answer", "well-alone", "slow-again"],
+)
+async def test_what_a_second_measurement_gave_is_said(again, note) -> None:
+    rates = {"well": 10.0, "slow": again, "slower": 1.0}
     done = await confirm(Again(rates), ITEMS, SLOW, 0.5)  # type: ignore[arg-type]  # stands in for a bench
     (found,) = (found for found in done.items if found.task.id == "slow")
-    assert found.slow == "slow beside its peers (run again on its own: no answer)"
+    assert found.slow == f"slow beside its peers{note}"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """What is wrong with simulated rails is found, named, and nothing else is blamed."""
 
+from dataclasses import replace
+
 import pytest
-from support.verifying import failing, verified
+from support.verifying import failing, layout, verified
 
 from railwright.core.verdicts import Verdict
+from railwright.verify.claim import claim
 from railwright.verify.model import Says
 from railwright.verify.planned import Options
 
@@ -74,7 +77,18 @@ async def test_each_read_is_run_once_more_without_remote_rights_and_must_be_refu
     assert {item.way for item in said if item.memory == "host"} == {cell.way for cell in record.cells}
     assert {item.says for item in said} == {Says.AGREES}
     assert all(name in record.raw for item in said for name in item.evidence)
-    assert "the same READ refused when RDMA was withheld on 4" in record.summary.claim
+    claim = record.summary.claim
+    assert "and the same READ refused when the right to read from afar was withheld on 4" in claim
+    assert "RDMA was withheld" not in claim, "nobody withheld it"
+
+
+async def test_a_transfer_that_was_refused_without_rdma_is_claimed_as_that_alone() -> None:
+    record = await verified(2, options=Options(families=("engine",)))
+    own = {"remote-rights-withheld": "rdma-withheld"}
+    witnesses = tuple(replace(item, witness=own.get(item.witness, item.witness)) for item in record.witnesses)
+    said = claim(layout(2), record.cells, witnesses, record.coverage, {})
+    assert "and the same transfer refused when RDMA was withheld on 4;" in said
+    assert "from afar" not in said
 
 
 async def test_a_nic_that_lets_everybody_read_fails_every_read_of_it() -> None:
