@@ -365,9 +365,15 @@ def test_nccl_on_another_hca_than_was_meant_contradicts() -> None:
 
 
 def test_nccl_without_gpu_direct_must_not_say_gdrdma() -> None:
-    assert nccl.testify_control(ranks("staged"), WAY).says is Says.AGREES
-    assert nccl.testify_control(ranks("gpu-direct"), WAY).says is Says.CONTRADICTS
-    assert nccl.testify_control(ranks("cut-short"), WAY).says is Says.UNCLEAR
+    direct = ranks("gpu-direct")
+    assert nccl.testify_control(ranks("staged"), WAY, direct).says is Says.AGREES
+    assert nccl.testify_control(direct, WAY, direct).says is Says.CONTRADICTS
+    assert nccl.testify_control(ranks("cut-short"), WAY, direct).says is Says.UNCLEAR
+
+
+@pytest.mark.parametrize("run", ["staged", "sockets", "empty"])
+def test_gdrdma_that_was_never_there_does_not_go_away(run) -> None:
+    assert nccl.testify_control(ranks("staged"), WAY, ranks(run)).says is Says.UNCLEAR
 
 
 # --- all together ----------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def read(task: Task, outcomes: tuple[Outcome, ...]) -> Reading:
     seen = witness.testify(outcomes[0], task.way, devices)
     if ran is not Verdict.PASS:
         return Reading(ran, reason, testimonies=(seen,), blame=blame_of(outcomes[0].replies, task.way))
-    testimonies = (seen, *(witness.testify_control(outcome, task.way) for outcome in outcomes[1:]))
+    testimonies = (seen, *(witness.testify_control(outcome, task.way, outcomes[0]) for outcome in outcomes[1:]))
     samples = [sample for reply in outcomes[0].replies for sample in reply.samples]
     if not samples:
         return Reading(Verdict.UNKNOWN, f"NCCL timed nothing between {task.way}", testimonies=testimonies)

@@ -57,8 +57,8 @@ def _one_way(channels: tuple[NcclChannel, ...]) -> str:
     return next((channel for channel, one, other in sorted(ways) if (channel, other, one) not in ways), "")
 
 
-def testify_control(outcome: Outcome, way: Way) -> Testimony:
-    """Say whether GDRDMA goes away when GPUDirect is withheld, as it must."""
+def testify_control(outcome: Outcome, way: Way, run: Outcome) -> Testimony:
+    """Say whether GDRDMA goes away when GPUDirect is withheld, as it must; `run` is the one in which it was not."""
 
     def say(says: Says, text: str, lines: tuple[str, ...] = ()) -> Testimony:
         return Testimony(CONTROL, 3, way, MemoryKind.GPU, says, text, lines, outcome.evidence)
@@ -72,4 +72,14 @@ def testify_control(outcome: Outcome, way: Way) -> Testimony:
         direct = tuple(item.line for item in said.network_channels if item.is_gpu_direct)
         if direct:
             return say(Says.CONTRADICTS, f"NCCL at {where} still says GDRDMA with GPUDirect withheld", direct)
+    if not _was_direct(run):
+        return say(
+            Says.UNCLEAR, "no channel said GDRDMA before GPUDirect was withheld: that none does now shows nothing"
+        )
     return say(Says.AGREES, "with GPUDirect withheld no channel says GDRDMA")
+
+
+def _was_direct(run: Outcome) -> bool:
+    """Whether both ranks named a channel that is GPUDirect."""
+    words = (parse_nccl(reply.raw + "\n" + reply.raw_errors) for reply in run.replies)
+    return all(any(item.is_gpu_direct for item in said.network_channels) for said in words)
