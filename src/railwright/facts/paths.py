@@ -12,7 +12,7 @@ from railwright.facts.model import NetDeviceFacts
 OVS_DATAPATH = NetDevice("ovs-system")
 """The kernel datapath of Open vSwitch: master of every device that is a port of any of its bridges."""
 _OPENVSWITCH = "openvswitch"
-_LOOPBACK_ARP_TYPE = 772
+LOOPBACK_ARP_TYPE = 772
 _POD_ENDS = frozenset({"veth", "geneve", "vxlan", "tun", "dummy", _OPENVSWITCH})
 """Kinds of bridge port that are no way out of the node: ends in pods, and tunnels, whose packets are routed again."""
 
@@ -43,7 +43,7 @@ def ends_below(start: NetDevice, netdevs: Netdevs) -> tuple[list[Path], list[Pat
         netdev = netdevs.get(path[-1])
         if netdev is None:
             lost.append(path)
-        elif netdev.pci is not None or netdev.arp_type == _LOOPBACK_ARP_TYPE:
+        elif netdev.pci is not None or netdev.arp_type == LOOPBACK_ARP_TYPE:
             ends.append(path)
         else:
             below = [name for name in _below(netdev, netdevs) if name not in path]

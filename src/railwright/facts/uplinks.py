@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
 from railwright.facts.announced import OVN_TUNNELS, Announced
 from railwright.facts.model import Carried, NetDeviceFacts
-from railwright.facts.paths import OVS_DATAPATH, ends_below, openvswitch_ports
+from railwright.facts.paths import LOOPBACK_ARP_TYPE, OVS_DATAPATH, ends_below, openvswitch_ports
 from railwright.facts.record import Record
 from railwright.facts.sources.routes import Route, default_routes, routes_to
 from railwright.facts.sources.sockets import Connection
@@ -34,6 +34,12 @@ _NEEDED_SECTIONS = (
     "storage",
     "sockets",
 )
+_SERVICES = NetDevice("kube-ipvs0")
+"""
+Holds the addresses of all Services where kube-proxy uses IPVS: a connection from one of them goes to that Service.
+
+Source: Kubernetes documentation, "Virtual IPs and Service Proxies", IPVS proxy mode, checked 2026-11-30.
+"""
 _CLUSTER_NETWORK = "cluster network (Open vSwitch)"
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -119,9 +125,12 @@ class _Tracer:
 
     def follow_own(self, what: str, address: Address) -> None:
         """Follow traffic of an address of the node, found on a device, or else by the route to it."""
-        owners = [netdev.name for netdev in self.netdevs.values() if _owns(netdev, address)]
+        owners = [netdev for netdev in self.netdevs.values() if _owns(netdev, address) and netdev.name != _SERVICES]
         for owner in owners:
-            self.follow(what, owner)
+            if owner.arp_type == LOOPBACK_ARP_TYPE and not address.is_loopback:
+                self.problems[f"{what} belongs to {owner.name}, and which ports its routes use can't be told"] = None
+            else:
+                self.follow(what, owner.name)
         if not owners:
             self.follow_address(what, address)
 

@@ -20,6 +20,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _UP = 0x1
 _REJECT = 0x200
 """RTF_REJECT: unreachable, prohibit, blackhole. Source: Linux include/uapi/linux/route.h."""
+_LOCAL = 0x80000000
+"""RTF_LOCAL: to this node itself. Source: Linux include/uapi/linux/ipv6_route.h."""
 _NOT_FORWARDED = frozenset(
     {"local", "broadcast", "multicast", "anycast", "blackhole", "unreachable", "prohibit", "throw", "nat"}
 )
@@ -80,7 +82,7 @@ def _route6(words: list[str]) -> Route | None:
     flags = int(words[8], 16)
     address = ipaddress.IPv6Address(int(words[0], 16))
     network = ipaddress.IPv6Network((address, int(words[1], 16)), strict=False)
-    if not flags & _UP or flags & _REJECT or address.is_multicast:
+    if not flags & _UP or flags & (_REJECT | _LOCAL) or address.is_multicast:
         return None
     return Route(network, NetDevice(words[9]))
 
