@@ -70,13 +70,17 @@ def _within(item: Candidate, rank: int) -> bool:
     return item.nearest is not None and item.nearest.rank <= rank
 
 
+_STORAGE_WORDS = ("mount", "block device", "NVMe", "iSCSI", "SRP", "Ceph", "NFS", "Lustre", "GPFS")
+"""What the node's traffic is called where it is storage's: in facts/sources/storage.py and facts/sources/sockets.py."""
+
+
 def _not_a_rail(
     port: NicPort, carrying: dict[PciAddress | None, str], fabric: Fabric, catalog: Catalog
 ) -> tuple[str, str] | None:
     """Role and reason of a port that is certainly no rail; None for a candidate."""
     traffic = carrying.get(port.pci)
     if traffic is not None:
-        storage = any(word in traffic for word in ("mount", "NVMe", "iSCSI", "iSER", "Ceph"))
+        storage = any(word in traffic for word in _STORAGE_WORDS)
         return ("storage" if storage else "management", f"carries the node's {traffic}")
     if port.link_layer is not LAYER[fabric]:
         return "wrong link layer", f"{port.link_layer.value}, and the fabric is {fabric.value}"
