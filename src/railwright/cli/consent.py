@@ -2,8 +2,8 @@
 
 import sys
 
+from railwright.pipeline.questions import question_text
 from railwright.ports.approval import Question
-from railwright.report.tables import count, duration
 
 
 class Consent:
@@ -16,7 +16,7 @@ class Consent:
 
     def approve(self, question: Question) -> bool:
         """Answer, and show on stderr what was answered to."""
-        sys.stderr.write(_text(question))
+        sys.stderr.write(question_text(question) + "\n")
         consented = self._take_over if question.takes_over else self._yes
         if consented:
             flag = "--take-over" if question.takes_over else "--yes"
@@ -27,13 +27,3 @@ class Consent:
         sys.stderr.write("  go on? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def _text(question: Question) -> str:
-    lines = [f"{question.what} (risk: {question.risk.value})"]
-    if question.nodes:
-        lines.append(f"  {count(len(question.nodes), 'node')}: {', '.join(question.nodes)}")
-    if question.expected_s:
-        lines.append(f"  for about {duration(question.expected_s)} in all")
-    lines.extend(f"  {detail}" for detail in question.details)
-    return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from railwright.core.ids import FabricName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
 from railwright.intent.model import Method
-from railwright.pipeline.clean_questions import Undo, ask
+from railwright.pipeline.clean_questions import Undo, ask, questions
 from railwright.pipeline.leftovers import cannot_be_restored, unknown_to_ledger
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.needs import Extent, undoing_needs
@@ -28,7 +28,7 @@ from railwright.pipeline.roll_back import forgotten, is_rolling_entry, rolled_ba
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.vfs_let_go import OurPorts, ports_of, takes_vfs, vfs_are_back
-from railwright.ports.approval import Approval
+from railwright.ports.approval import Approval, Question
 from railwright.ports.progress import Progress, Silent
 from railwright.ports.world import World
 
@@ -104,10 +104,14 @@ async def clean(
     rehearsal = Undoing(world, quiet, CLEAN, before.plan.shares, dry_run=True, pending=dict(pending))
     undoing = rehearsal if dry_run else Undoing(world, means, CLEAN, before.plan.shares, dry_run=False, pending=pending)
     interrupted = False
+    ahead: tuple[Question, ...] = ()
     try:
         await _carry_out(_Job(store, names, before, rehearsal, rest))
-        if not dry_run:
-            ask(Undo(entries, tuple(rehearsal.objects), before, rest), approval)
+        undo = Undo(entries, tuple(rehearsal.objects), before, rest)
+        if dry_run:
+            ahead = questions(undo)
+        else:
+            ask(undo, approval)
             await _carry_out(_Job(store, names, before, undoing, rest))
     except (asyncio.CancelledError, Interrupted):
         interrupted = True
@@ -126,6 +130,7 @@ async def clean(
         notes=(*undoing.notes, *unknown_to_ledger(ledger, before.snapshot)),
         dry_run=dry_run,
         interrupted=interrupted,
+        ahead=ahead,
     )
 
 

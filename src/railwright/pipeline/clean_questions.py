@@ -47,19 +47,26 @@ def ask(undo: Undo, approval: Approval) -> None:
     Raises:
         Refused: the answer is no.
     """
+    for question in questions(undo):
+        if not approval.approve(question):
+            raise not_confirmed(question.what, ())
+
+
+def questions(undo: Undo) -> tuple[Question, ...]:
+    """Give the questions, in the order in which they are asked: a dry run shows them and asks none."""
     stages = _risky(undo)
     whole = _whole(undo, stages)
-    for stage, refs in stages.items():
-        question = Question(
+    pods = pods_on(undo.nodes, undo.before)
+    return tuple(
+        Question(
             risk=stage.risk,
             what=f"undo of stage {stage.name}: {stage.undo} ({count(len(refs), 'object')})",
             nodes=undo.nodes,
             expected_s=stage.expected_s,
-            details=(*whole, *pods_on(undo.nodes, undo.before)),
+            details=(*(whole if number == 0 else ()), *pods),
         )
-        whole = ()
-        if not approval.approve(question):
-            raise not_confirmed(question.what, ())
+        for number, (stage, refs) in enumerate(stages.items())
+    )
 
 
 def _risky(undo: Undo) -> Mapping[StagePlan, list[Ref]]:

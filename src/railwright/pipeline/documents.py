@@ -9,6 +9,7 @@ from railwright.changes.model import FieldChange
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.model import ApplyRecord, CleanRecord, StatusRecord
+from railwright.pipeline.questions import question_text
 from railwright.plan.model import Refusal
 from railwright.report.doctor import finding_data, findings_text
 from railwright.report.model import Document
@@ -168,6 +169,16 @@ def clean_document(record: CleanRecord) -> Document:
             }
             for item in record.objects
         ],
+        "ahead": [
+            {
+                "risk": item.risk.value,
+                "what": item.what,
+                "nodes": list(item.nodes),
+                "expected_s": item.expected_s,
+                "details": list(item.details),
+            }
+            for item in record.ahead
+        ],
         "cannot_be_restored": list(record.cannot_be_restored),
         "notes": list(record.notes),
         "exit_code": record.exit_code,
@@ -193,6 +204,7 @@ def _clean_text(record: CleanRecord) -> str:
             f"clean of {', '.join(record.fabrics) or 'nothing'}"
             + (" (dry run: nothing was changed)" if record.dry_run else "")
             + f": {summary}",
+            "\n".join(["a real run asks first", *map(question_text, record.ahead)]) if record.ahead else "",
             _lines("stays, or is not done", kept),
             _lines("no longer holds our value, so it was left", left),
             _lines("can't be put back (whole in -o json)", (_cut(line) for line in record.cannot_be_restored)),

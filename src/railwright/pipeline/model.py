@@ -14,6 +14,7 @@ from railwright.intent.model import Intent
 from railwright.manifests.model import Manifests
 from railwright.plan.model import Plan, PlanWarning, Refusal
 from railwright.plan.turns import Turn
+from railwright.ports.approval import Question
 
 _EXIT_CODES = {Verdict.FAIL: 4, Verdict.PROGRESSING: 4, Verdict.UNKNOWN: 6}
 
@@ -151,6 +152,7 @@ class CleanRecord:
         objects: one line an object, in the order in which it was undone.
         cannot_be_restored: what stays in hardware or was set by operators, with its value of before where known.
         notes: what a person should know besides.
+        ahead: what a real run would ask before it began, with its risk, nodes and time; of a dry run alone.
     """
 
     cluster: str
@@ -161,6 +163,7 @@ class CleanRecord:
     notes: tuple[str, ...] = ()
     dry_run: bool = False
     interrupted: bool = False
+    ahead: tuple[Question, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -12,6 +12,7 @@ from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean
+from railwright.pipeline.documents import clean_document
 from railwright.plan.model import OPERATORS_INSTALLED
 
 NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic")
@@ -155,6 +156,18 @@ async def test_a_dry_run_says_all_and_removes_nothing(monkeypatch):
     record = await run(world, dry_run=True, approval=Answering(answer=False))
     assert content(world.cluster) == before
     assert {item.action for item in record.objects} == {"delete", "restore"}
+
+
+async def test_a_dry_run_says_every_question_that_a_real_run_asks(monkeypatch):
+    planned(monkeypatch)
+    world, asked = await applied(), Answering()
+    rehearsed = await run(world, dry_run=True)
+    await run(world, approval=asked)
+    assert rehearsed.ahead
+    assert list(rehearsed.ahead) == asked.questions
+    text = clean_document(rehearsed).text
+    assert all(f"{item.what} (risk: {item.risk.value})" in text for item in asked.questions)
+    assert "the whole of it" in text
 
 
 async def test_a_clean_goes_by_no_list_that_another_run_has_changed_since(monkeypatch):

@@ -117,13 +117,24 @@ class UndoneObject(ObjectName):
     left: list[FieldShape]
 
 
+class QuestionShape(Shape):
+    """What a real run asks before it begins; `expected_s` is how long the nodes are affected, in all."""
+
+    risk: Literal["none", "driver reload", "drain", "reboot"]
+    what: str
+    nodes: list[str]
+    expected_s: float
+    details: list[str]
+
+
 class CleanPayload(Shape):
-    """`railwright clean`."""
+    """`railwright clean`; `ahead` is of a dry run alone."""
 
     fabrics: list[str]
     dry_run: bool
     interrupted: bool
     objects: list[UndoneObject]
+    ahead: list[QuestionShape]
     cannot_be_restored: list[str]
     notes: list[str]
     exit_code: int
