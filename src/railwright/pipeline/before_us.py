@@ -29,6 +29,8 @@ SEEN_AGAIN = frozenset(
         kinds.NODE_NETWORK_CONFIGURATION_POLICY,
         kinds.NV_IPAM_IP_POOL,
         kinds.NV_IPAM_CIDR_POOL,
+        kinds.NODE_FEATURE_RULE,
+        kinds.NODE_FEATURE_RULE_UPSTREAM,
     }
 )
 """Kinds of ours that plan must see: the version that is installed, and what nodes and pods were given already."""

@@ -56,7 +56,10 @@ def test_a_field_that_we_took_is_seen_as_it_was_unless_somebody_changed_it_since
     assert live["spec"]["added"] == "ours"
 
 
-@pytest.mark.parametrize("kind", [kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG, kinds.NV_IPAM_IP_POOL])
+@pytest.mark.parametrize(
+    "kind",
+    [kinds.SUBSCRIPTION, kinds.MACHINE_CONFIG, kinds.NV_IPAM_IP_POOL, kinds.NODE_FEATURE_RULE_UPSTREAM],
+)
 def test_what_is_in_force_of_ours_is_seen_again(kind):
     ref = Ref(kind, "", "ours")
     snapshot = a_snapshot()
