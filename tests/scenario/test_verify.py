@@ -162,6 +162,23 @@ async def test_a_result_that_the_ledger_does_not_take_is_shown_all_the_same(monk
     assert any("the result is not in the ledger, so status does not show it" in note for note in record.summary.notes)
 
 
+async def test_an_interrupt_while_the_result_is_written_down_loses_neither_it_nor_the_record(monkeypatch):
+    world, intents = await ready()
+    note_stage = LedgerStore.note_stage
+
+    async def interrupted(*given):
+        task.cancel()
+        await asyncio.gather(note_stage(*given))
+
+    monkeypatch.setattr(LedgerStore, "note_stage", interrupted)
+    task = asyncio.ensure_future(verified(world, intents))
+    record = await task
+    assert record.summary.verdict is Verdict.PASS
+    assert any("interrupted after the last measurement" in note for note in record.summary.notes)
+    (note,) = (item for item in (await api.status(world)).stages if item.name == "verified")
+    assert note.verdict is Verdict.PASS
+
+
 async def test_a_run_that_lost_the_ledger_to_another_ends_and_says_so():
     world, intents = await ready()
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import LedgerStore
@@ -158,13 +157,14 @@ async def _kept(world: World, fabric: FabricName, record: VerifyRecord) -> list[
     Let `status` show the result with its date; what was measured is not lost because that can't be done.
 
     Returns:
-        Why it won't, for the record's notes; nothing when it will.
+        Why it won't, or that it was written although an interrupt came, for the record's notes; nothing when it is.
     """
-    try:
-        await _keep(world, fabric, record)
-    except RailwrightError as error:
-        return [f"the result is not in the ledger, so status does not show it: {error.message}"]
-    return []
+    task = asyncio.ensure_future(_keep(world, fabric, record))
+    notes = ["interrupted after the last measurement, while the result was written down"] * await _ended(task)
+    error = _error_of(task)
+    if error:
+        notes.append(f"the result is not in the ledger, so status does not show it: {error}")
+    return notes
 
 
 async def _keep(world: World, fabric: FabricName, record: VerifyRecord) -> None:
@@ -289,11 +289,30 @@ async def _removed(pods: VerifierPods) -> None:
     What can't be removed now is in the ledger, and said; it must not hide how the run ended.
     """
     task = asyncio.ensure_future(pods.remove())
+    await _ended(task)
+    error = _error_of(task)
+    if error:
+        pods.problems.append(f"{error}; the next verify or clean removes it")
+
+
+async def _ended(task: asyncio.Task[None]) -> bool:
+    """Wait for a task that an interrupt must not cut off; say whether one came."""
+    was_interrupted = False
     while not task.done():
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.shield(asyncio.wait([task]))
-    error = task.exception() if not task.cancelled() else None
+        except asyncio.CancelledError:
+            was_interrupted = True
+    return was_interrupted
+
+
+def _error_of(task: asyncio.Task[None]) -> str:
+    """Give what a task that ended could not do; "" when it could. What nobody expects is raised."""
+    if task.cancelled():
+        return "it was cut off"
+    error = task.exception()
+    if error is None:
+        return ""
     if isinstance(error, RailwrightError):
-        pods.problems.append(f"{error.message}; the next verify or clean removes it")
-    elif error is not None:
-        raise error
+        return error.message
+    raise error
