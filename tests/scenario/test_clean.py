@@ -1,6 +1,6 @@
 """What clean says before it begins, and that it is done only when nodes have come back from their last reboot."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from support.kills import Killed
@@ -9,10 +9,13 @@ from support.scenarios import SIX, Yes, applied, intents_for, open_for
 
 from railwright import api
 from railwright.apply.ledger import LedgerStore
+from railwright.apply.model import Ledger
 from railwright.core import kinds
 from railwright.core.ids import StageName
+from railwright.core.needs import Need, plural_of
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
+from railwright.pipeline.needs import Extent, undoing_needs, writing_needs
 from railwright.pipeline.roll_back import rolling_entry
 from railwright.ports.approval import Question
 from railwright.ports.progress import Waiting
@@ -110,6 +113,24 @@ async def test_a_pool_that_is_gone_holds_up_neither_apply_nor_clean():
         assert record.exit_code == 0
         assert any("MachineConfigPool gone: this pool is no longer there" in note for note in record.notes)
         assert world.clock.monotonic_s() - began_s < 3000
+
+
+async def test_pools_that_are_only_waited_for_are_named_by_a_dry_run_and_their_rights_asked_for():
+    world, shared = await open_for("roce"), intents_for("shared", "roce")
+    await applied(world, shared, verify=False)
+    before = await api.plan(world, shared)
+    waits = Need(POOL.kind.group, plural_of(POOL.kind), "watch")
+    entry = rolling_entry(Ref(kinds.MACHINE_CONFIG, "", "99-railwright-worker"), StageName("clean"))
+    no_gates = replace(before.plan, stages=tuple(replace(stage, applies=False) for stage in before.plan.stages))
+    left = replace(before, plan=no_gates, ledger=Ledger(entries={entry.ref: entry}))
+    for needs in (writing_needs(Extent(left, prove=False)), undoing_needs(Extent(left))):
+        assert any(need.holds(waits) for need in needs)
+    store = LedgerStore(world.cluster, world.clock)
+    await store.open()
+    await store.record_intention(entry)
+    await store.close()
+    record = await applied(world, shared, dry_run=True, verify=False)
+    assert "an earlier run left it rolling out, would be waited for: MachineConfigPool worker" in record.notes
 
 
 async def test_the_first_question_shows_the_whole_of_it():

@@ -158,7 +158,7 @@ async def _carry_out(job: _Job, prepared: Prepared, until: StageName | None) -> 
     """Go through the runs until one does not pass; nodes that come back before the first batch are in it."""
     _name_refused_nodes(job, prepared.plan)
     if not job.dry_run:
-        prepared = await _with_ledger(job, prepared)
+        prepared = await _with_ledger(job, prepared, until)
     fresh = not await _remove_unwanted(job, prepared)
     if not job.dry_run:
         await _note_fabrics(job, prepared)
@@ -201,12 +201,13 @@ async def _note_fabrics(job: _Job, prepared: Prepared) -> None:
         await job.store.note_fabric(intent.name, intent.document, before, subnets=subnets)
 
 
-async def _with_ledger(job: _Job, prepared: Prepared) -> Prepared:
+async def _with_ledger(job: _Job, prepared: Prepared, until: StageName | None) -> Prepared:
     """
     Take the ledger; what another run wrote to it since the plan was made is planned with.
 
     Raises:
         Refused: that plan is refused.
+        PermissionMissing: it needs rights that the first one did not.
     """
     await job.store.open()
     if not has_moved(prepared.ledger, job.store.ledger):
@@ -214,6 +215,7 @@ async def _with_ledger(job: _Job, prepared: Prepared) -> Prepared:
     job.progress.emit(Note("another railwright was at work since the plan was made: planning again"))
     again = await prepare(job.world, job.intents, job.catalog, job.progress)
     _check(again.plan, None)
+    await check_rights(job.world, "apply", writing_needs(Extent(again, until, job.prove)))
     return again
 
 
@@ -245,11 +247,14 @@ async def _remove_unwanted(job: _Job, prepared: Prepared) -> bool:
         StageError: something does not go.
     """
     entries = unwanted(prepared.ledger, prepared)
-    rolling = any(is_rolling_entry(entry) for entry in prepared.ledger.entries.values()) and not job.dry_run
-    if not entries and not rolling and (job.dry_run or not leaves_sriov(prepared)):
-        return False
+    rolling = [str(entry.ref) for entry in prepared.ledger.entries.values() if is_rolling_entry(entry)]
     if job.dry_run:
-        job.notes.append("no longer wanted, would be removed: " + ", ".join(str(entry.ref) for entry in entries))
+        if entries:
+            job.notes.append("no longer wanted, would be removed: " + ", ".join(str(entry.ref) for entry in entries))
+        if rolling:
+            job.notes.append("an earlier run left it rolling out, would be waited for: " + ", ".join(rolling))
+        return False
+    if not entries and not rolling and not leaves_sriov(prepared):
         return False
     question = removal_question(entries, prepared)
     if question is not None and not job.approval.approve(question):

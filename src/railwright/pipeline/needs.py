@@ -27,11 +27,13 @@ from railwright.core.needs import Need, of_kind, of_ref
 from railwright.core.objects import Kind, KubeObject, Ref, dig, kind_of
 from railwright.facts.cluster import OPERATOR_NAMESPACES, operator_namespaces
 from railwright.facts.needs import discovery_needs, trouble_needs
+from railwright.intent.model import Method
 from railwright.manifests.render import ORDER
 from railwright.manifests.verifiers import Run, access_of
 from railwright.pipeline.collect import EVERYWHERE
 from railwright.pipeline.live import live_needs
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.removal import leaves_sriov
 from railwright.pipeline.roll_back import is_rolling_entry
 from railwright.pipeline.runs import runs_of, stage_changes
 from railwright.pipeline.still_used import why_kept_needs
@@ -39,7 +41,7 @@ from railwright.pipeline.undo_order import NETWORK_KINDS, nads_of, steps_of
 from railwright.pipeline.unwanted import unwanted
 from railwright.pipeline.vfs_let_go import takes_vfs, vfs_needs
 from railwright.plan.machine import pool_of
-from railwright.plan.model import VERIFIED, FabricPlan, Plan, PoolUpdated
+from railwright.plan.model import VERIFIED, FabricPlan, PoolUpdated
 
 _WRITTEN: tuple[Kind, ...] = (*ORDER, *sorted(NETWORK_KINDS))
 """Every kind that some plan writes; a test holds it to what is rendered."""
@@ -120,7 +122,7 @@ def writing_needs(extent: Extent) -> tuple[Need, ...]:
     for stage in _stages(extent):
         needs += gate_needs(stage)
     if prepared is not None:
-        needs += _undoing(unwanted(prepared.ledger, prepared), prepared.plan)
+        needs += _undoing(unwanted(prepared.ledger, prepared), prepared, waits_for_vfs=leaves_sriov(prepared))
     if extent.prove and extent.until in {None, VERIFIED}:
         needs += probing_needs(extent)
     return tuple(needs)
@@ -171,7 +173,9 @@ def undoing_needs(extent: Extent) -> tuple[Need, ...]:
     if prepared is None or NAMESPACE_REF in prepared.ledger.entries:
         kept += of_ref("delete", NAMESPACE_REF)
     if prepared is not None:
-        return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *_undoing(_with_csvs(prepared), prepared.plan))
+        has_sriov = any(intent.method is Method.SRIOV for intent in prepared.intents)
+        undone = _undoing(_with_csvs(prepared), prepared, waits_for_vfs=has_sriov)
+        return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *undone)
     entries = tuple(_any_entry(kind) for kind in (*_WRITTEN, kinds.CLUSTER_SERVICE_VERSION))
     changed = tuple(replace(entry, created=False) for entry in entries)
     undone = (*undo_needs(entries), *undo_needs(changed), *why_kept_needs(entries), *vfs_needs(), *_rolled_back(()))
@@ -183,16 +187,16 @@ def clean_needs(extent: Extent) -> tuple[Need, ...]:
     return (*plan_needs(extent), *undoing_needs(extent))
 
 
-def _undoing(entries: tuple[LedgerEntry, ...], plan: Plan) -> tuple[Need, ...]:
-    if not entries:
-        return ()
-    nads = tuple(ref for step in steps_of(entries) for ref in nads_of(step, {}, plan.shares))
-    rolls = tuple(pool for entry in entries if (pool := pool_of(entry.ref)))
+def _undoing(entries: tuple[LedgerEntry, ...], prepared: Prepared, *, waits_for_vfs: bool) -> tuple[Need, ...]:
+    """Undo entries, and wait for what an earlier run left in motion, with or without them."""
+    nads = tuple(ref for step in steps_of(entries) for ref in nads_of(step, {}, prepared.plan.shares))
+    left = tuple(entry.ref.name for entry in prepared.ledger.entries.values() if is_rolling_entry(entry))
+    rolls = (*left, *(pool for entry in entries if (pool := pool_of(entry.ref))))
     return (
         *live_needs(entry.ref for entry in entries),
         *undo_needs(entries, nads),
         *why_kept_needs(entries),
-        *(vfs_needs() if takes_vfs(entries) else ()),
+        *(vfs_needs() if waits_for_vfs or takes_vfs(entries) else ()),
         *(_rolled_back(rolls) if rolls else ()),
     )
 
