@@ -282,9 +282,16 @@ async def test_what_another_run_applied_since_the_plan_was_made_is_planned_with(
             await other.close()
         return prepared
 
+    asked = []
+
+    async def check_rights(_world, _command, needs):
+        asked.append({need.name for need in needs})
+
     monkeypatch.setattr(apply_module, "prepare", prepare_while_another_applies)
+    monkeypatch.setattr(apply_module, "check_rights", check_rights)
     progress = Seeing()
     assert (await run(world, progress=progress)).exit_code == 0
+    assert ["west-rail0" in names for names in asked] == [False, True], "the new plan's rights are asked for as well"
     assert {fabric.name for fabric in made[-1].fabrics} == {EAST, WEST}
     assert Ref(kinds.MACVLAN_NETWORK, "", "west-rail0") in world.cluster.store.objects
     assert "planning again" in progress.of(Note)[0].text
