@@ -14,6 +14,7 @@ from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, PciAddress, RailName
 from railwright.core.objects import Ref
 from railwright.core.risk import Risk
+from railwright.core.sentences import first_sentences
 from railwright.facts.model import Platform, PodFacts
 from railwright.manifests.verifiers import Run, Verifier
 from railwright.pipeline.model import Prepared
@@ -181,11 +182,12 @@ async def _keep(world: World, fabric: FabricName, record: VerifyRecord) -> None:
 def note_of(record: VerifyRecord, ended_at: str) -> StageNote:
     """Give what the ledger keeps of a run: its verdict, and what fails or was shown."""
     first = record.culprits[0].text if record.culprits else ""
-    return StageNote(VERIFIED, record.summary.verdict, (first or record.summary.claim)[:_LONGEST_REASON], ended_at)
+    reason = first_sentences(first or record.summary.claim, _USUAL_REASON, _LONGEST_REASON)
+    return StageNote(VERIFIED, record.summary.verdict, reason, ended_at)
 
 
 _FEWEST_NODES = 2
-_LONGEST_REASON = 400
+_USUAL_REASON, _LONGEST_REASON = 400, 2000
 
 
 def _usable(layout: Layout) -> Layout:
@@ -200,6 +202,12 @@ def _usable(layout: Layout) -> Layout:
         return replace(layout, nodes=usable)
     skipped = {seat.node: seat.skip for seat in layout.seats if seat.skip}
     reasons = "".join(f"\n{node}: {why}" for node, why in sorted(skipped.items()))
+    if not layout.nodes:
+        raise Refused(
+            f"no node is admitted to fabric {layout.fabric}: there is nothing to verify yet",
+            hint="railwright apply; railwright plan shows which nodes it would admit",
+            context={"reason": "too-few-nodes"},
+        )
     admitted = count(len(layout.nodes), "admitted node")
     raise Refused(
         f"two nodes are needed, and {len(usable)} of {admitted} can be used{reasons}",
