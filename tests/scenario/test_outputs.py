@@ -174,6 +174,13 @@ def test_text_is_on_stdout_and_progress_is_not(run, case):
     assert "waiting " not in out
 
 
+def test_a_workload_of_a_fabric_that_was_never_applied_comes_with_a_warning(run, applied_state, tmp_path):
+    arguments = ["workload", "-f", "RAILS", "-n", "training"]
+    assert "warning: fabric east-west was never applied to this cluster" in run(arguments)[2]
+    state = shutil.copy(applied_state, tmp_path / "state.json")
+    assert "never applied" not in run(arguments, f"sim:h200-roce@{state}")[2]
+
+
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])
 @pytest.mark.parametrize("case", ERRORS)
 def test_an_error_is_on_stderr_with_its_exit_code(run, case, output):

@@ -1,5 +1,6 @@
 """`railwright workload`."""
 
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -44,6 +45,11 @@ def workload(
                 gpus=gpus,
                 image=image,
             )
+            if fabric.name not in prepared.ledger.fabrics and not prepared.problems:
+                sys.stderr.write(
+                    f"warning: fabric {fabric.name} was never applied to this cluster: its networks and resources are not"
+                    " there, and pods would not start; run railwright apply first\n"
+                )
             return show(api.workload_document(prepared.plan, made), common)
 
     return run(action, common)

@@ -34,6 +34,14 @@ _FIRST_STATIC = 2
 PLACEHOLDER_IMAGE = "example.invalid/your-image:tag"
 """A name that no registry ever answers to (RFC 2606): the pod says so at once instead of running something else."""
 
+_PURPOSE_OF_ACCESS = (
+    "what pods may do: apply has made the same in each workload namespace; to apply it again changes nothing"
+)
+_PURPOSE = {
+    "Pod": "one pod on one node, to look around in or to start a workload by hand",
+    "Job": f"{JOB_PODS} pods on as many nodes, for traffic between them; independent of any pod above",
+}
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -95,10 +103,15 @@ def workload(
 
 
 def workload_text(made: Workload) -> str:
-    """Write a workload as one YAML stream: notes on top, the reason of each variable above it."""
+    """Write a workload as one YAML stream: notes on top, what documents are for, the reason of each variable above it."""
     head = "".join(f"# {note}\n" for note in made.notes)
     reasons = {f"- name: {decision.key}": decision for decision in made.environment}
-    documents = [_with_reasons(to_yaml(obj), reasons) for obj in made.objects]
+    documents = []
+    purpose = ""
+    for obj in made.objects:
+        previous, purpose = purpose, _PURPOSE.get(str(obj["kind"]), _PURPOSE_OF_ACCESS)
+        comment = f"# {purpose}\n" if purpose != previous else ""
+        documents.append(comment + _with_reasons(to_yaml(obj), reasons))
     return head + "---\n" + "---\n".join(documents)
 
 

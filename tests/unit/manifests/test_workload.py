@@ -96,6 +96,15 @@ def test_the_text_is_a_stream_of_the_objects() -> None:
     assert list(yaml.safe_load_all(workload_text(result))) == [dict(obj) for obj in result.objects]
 
 
+def test_each_group_of_documents_says_once_what_it_is_for() -> None:
+    documents = workload_text(made(a_plan())).split("---\n")[1:]
+    said = [document.splitlines()[0] if document.startswith("# ") else "" for document in documents]
+    assert said[0].startswith("# what pods may do: apply has made the same")
+    assert said[1:4] == ["", "", ""]
+    assert said[4].startswith("# one pod on one node")
+    assert said[5].startswith("# 2 pods on as many nodes")
+
+
 def test_a_missing_image_is_a_placeholder_and_said() -> None:
     result = made(a_plan())
     assert container_of(result, "Pod")["image"] == PLACEHOLDER_IMAGE
