@@ -72,7 +72,7 @@ def text_to_entry(text: str, where: str) -> LedgerEntry:
             embedded=tuple((str(path), str(how)) for path, how in data["embedded"]),
             recorded_at=data.get("recorded_at", ""),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _unreadable(where, error) from error
 
 
@@ -117,7 +117,7 @@ def data_to_note(data: Mapping[str, str], where: str) -> FabricNote:
         before = tuple((str(key), str(value)) for key, value in json.loads(data.get("before", "[]")))
         subnets = tuple(str(text) for text in json.loads(data.get("subnets", "[]")))
         return FabricNote(FabricName(data["name"]), data["document"], data["applied_at"], stages, before, subnets)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _unreadable(where, error) from error
 
 

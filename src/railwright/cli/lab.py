@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run
-from railwright.cli.options import Common
+from railwright.cli.options import Common, names
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
 from railwright.lab.cluster.shape import Shape as ClusterShape
@@ -106,6 +106,9 @@ def lab(
 
 
 _FABRIC_HOSTS = 8
+_MOST_NODES = 64
+_MOST_RAILS = 8
+"""More than that, one emulated processor comes to no end with."""
 _USED: dict[str, set[str]] = {
     "run": {"--method", "--nodes", "--rails", "--fault", "--families", "--full", "--to", "--output"},
     "up": {"--method", "--nodes", "--rails", "--fault"},
@@ -126,16 +129,18 @@ def _refuse_unused(what: str, given: Mapping[str, object], common: Common) -> No
     if useless:
         does = ", ".join(sorted(_USED[what])) or "no options"
         raise api.UsageError(f"lab {what} has no use for {', '.join(useless)}", hint=f"lab {what} takes {does}")
-    for name, fewest in (("--nodes", 2), ("--rails", 1)):
+    for name, fewest, most in (("--nodes", 2, _MOST_NODES), ("--rails", 1, _MOST_RAILS)):
         value = given[name]
-        if isinstance(value, int) and value < fewest:
-            raise api.UsageError(f"{name} {value} is too few", hint=f"{name} {fewest} or more")
+        if isinstance(value, int) and not fewest <= value <= most:
+            raise api.UsageError(
+                f"{name} {value} is too {'few' if value < fewest else 'many'}", hint=f"{name} {fewest} to {most}"
+            )
 
 
 def _options(families: list[str] | None, *, full: bool) -> api.Options:
-    names = tuple(part for value in families or () for part in value.split(",") if part)
+    wanted = names("--families", families)
     return api.Options(
-        families=api.known_families(names), quick=not full and not names, peer_share=PEER_SHARE, effort=EFFORT
+        families=api.known_families(wanted), quick=not full and not wanted, peer_share=PEER_SHARE, effort=EFFORT
     )
 
 

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from railwright import api
+
 Output = Literal["text", "json", "yaml"]
 
 DEFAULT_FILE = Path("rails.yaml")
@@ -38,3 +40,16 @@ class Wanted:
     """Overrides spec.method."""
     fabric: Literal["roce", "infiniband"] | None = None
     """Link type; overrides spec.fabric."""
+
+
+def names(option: str, values: list[str] | None) -> tuple[str, ...]:
+    """
+    Read names of which one argument may hold several.
+
+    Raises:
+        UsageError: the option was given, and no name is in it: a variable that is not set would mean everything.
+    """
+    found = tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())
+    if values is not None and not found:
+        raise api.UsageError(f"{option} names nothing", hint=f"name some, or leave {option} out to mean all")
+    return found

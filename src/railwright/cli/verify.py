@@ -11,7 +11,7 @@ from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run, kept_in
-from railwright.cli.options import Common, Wanted
+from railwright.cli.options import Common, Wanted, names
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 
@@ -60,13 +60,13 @@ def verify(
         check_folder(to)
         wish = api.Wish(
             options=api.Options(
-                families=api.known_families(_split(families)),
+                families=api.known_families(names("--families", families)),
                 quick=quick,
                 budget_s=_budget_s(budget),
                 cross_rail=cross_rail,
             ),
-            nodes=_split(nodes),
-            rails=_split(rails),
+            nodes=names("--nodes", nodes),
+            rails=names("--rails", rails),
             include_busy=include_busy,
             image=image,
         )
@@ -94,10 +94,6 @@ def verify(
 def _tell(planned: api.PlannedRun, *, quiet: bool) -> None:
     if not quiet:
         sys.stderr.write(api.planned_run_text(planned))
-
-
-def _split(values: list[str] | None) -> tuple[str, ...]:
-    return tuple(part for value in values or () for part in value.split(",") if part)
 
 
 def _budget_s(text: str | None) -> float | None:

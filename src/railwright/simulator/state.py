@@ -20,6 +20,8 @@ from railwright.core.objects import ref_of
 from railwright.simulator.engine import Engine
 
 FORMAT = "railwright-simulated-world/1"
+_DAMAGED = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+"""What reading a file that holds something else ends with."""
 
 
 @dataclass
@@ -107,7 +109,7 @@ class StateFile:
                 int(saved["version"]),
             )
             refs = [(ref_of(obj), obj) for obj in objects]
-        except (OSError, msgspec.MsgspecError, KeyError, TypeError, ValueError) as problem:
+        except (OSError, msgspec.MsgspecError, *_DAMAGED) as problem:
             raise UsageError(f"{self.path} is no saved world: {problem}", hint=hint, context=context) from problem
         if world != self.world:
             raise UsageError(f"{self.path} holds world {world}, not {self.world}", hint=hint, context=context)

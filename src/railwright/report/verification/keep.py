@@ -53,5 +53,5 @@ def read_record(record: str, raw: str = "") -> VerifyRecord:
         read = msgspec.convert(data, VerifyRecord)
         replies = [json.loads(line) for line in raw.splitlines() if line.strip()]
         return replace(read, raw={str(item["name"]): json.dumps(item["reply"]) for item in replies})
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"not a record of verify: {error}", hint="give a folder that verify --to wrote") from error
