@@ -76,7 +76,6 @@ ERRORS = {
         ["permission-missing", "patch nodes worker-0"],
     ),
     "no-names": (["verify", "--yes", "--nodes", ",", "--cluster", "sim:h200-roce"], 2, ["--nodes names nothing"]),
-    "lab-too-large": (["lab", "--rails", "9"], 2, ["--rails 9 is too many", "1 to 8"]),
     "collect-nowhere": (["collect", "--cluster", "sim:h200-roce"], 2, ["--to"]),
     "collect-over-a-file": (["collect", "--cluster", "sim:h200-roce", "--to", "RAILS"], 2, ["exists already"]),
     "collect-with-no-time": (
