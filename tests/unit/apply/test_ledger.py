@@ -293,3 +293,8 @@ async def test_a_ledger_that_never_goes_is_an_error_with_the_next_step():
     cluster.goes_after_s = 1e9
     with pytest.raises(ClusterBusy, match="being deleted"):
         await LedgerStore(cluster, cluster.clock).open()
+
+
+def test_an_entry_that_nests_without_end_is_unreadable_and_no_bug():
+    with pytest.raises(ClusterError, match="here"):
+        text_to_entry("[" * 100_000, "here")

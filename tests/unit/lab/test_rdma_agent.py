@@ -68,7 +68,9 @@ async def test_shell_text_that_is_cancelled_ends_with_all_that_it_has_started(li
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    assert (await link.shell(f"while kill -0 {told.read_text().strip()}; do sleep 0.01; done", timeout_s=10.0)).exit_code == 0
+    assert (
+        await link.shell(f"while kill -0 {told.read_text().strip()}; do sleep 0.01; done", timeout_s=10.0)
+    ).exit_code == 0
 
 
 async def test_a_half_runs_and_replies(link: Link) -> None:

@@ -132,7 +132,9 @@ def test_a_kept_run_is_read_back_as_it_was(broken) -> None:
     assert {"report.html", "report.txt", "junit.xml"} < set(files)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema": "railwright.dev/plan/v1alpha1"}', "nonsense"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"schema": "railwright.dev/plan/v1alpha1"}', "nonsense", "[" * 100_000], ids=range(6)
+)
 def test_what_is_no_record_is_said_so(text) -> None:
     with pytest.raises(UsageError, match="not a record of verify"):
         read_record(text)

@@ -165,9 +165,21 @@ async def test_every_write_is_saved_at_once(tmp_path):
     assert await open_simulator(f"h200-roce@{file}").cluster.get(Ref(CONFIG_MAP, "default", "x"))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": "something/9"}', '{"format": "railwright-simulated-world/1"}']
+DAMAGED = (
+    "",
+    "{",
+    "[]",
+    "[" * 100_000,
+    '{"format": "something/9"}',
+    '{"format": "railwright-simulated-world/1"}',
+    (
+        '{"format": "railwright-simulated-world/1", "world": "h200-roce", "now": "2026-11-30T00:00:00+00:00", '
+        '"elapsed_s": 0, "version": 1, "objects": [{"apiVersion": "v1", "kind": "Pod", "metadata": 5}]}'
+    ),
 )
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_file_that_is_no_saved_world_is_refused(tmp_path, text):
     file = tmp_path / "state.json"
     file.write_text(text)
