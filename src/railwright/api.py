@@ -259,7 +259,7 @@ async def collect(
     await _contact(world, progress)
     kept = await keeper(world.cluster)
     async with recording(world, path, keep=kept, redaction=Redactor() if redact else None) as collection:
-        await gather(collection.world, scope or Scope(), progress)
+        await gather(collection.world, scope or Scope(), collection.missed, progress)
     assert collection.manifest is not None
     return collection.manifest
 

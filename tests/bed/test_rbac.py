@@ -116,7 +116,7 @@ def _is_at(selector: str, labels: object) -> bool:
 
 
 async def _collect(world: World) -> object:
-    return await gather(world, Scope(), Silent())
+    return await gather(world, Scope(), lambda *_: None, Silent())
 
 
 async def _discover(world: World) -> object:

@@ -76,6 +76,10 @@ ERRORS = {
         ["permission-missing", "patch nodes worker-0"],
     ),
     "no-names": (["verify", "--yes", "--nodes", ",", "--cluster", "sim:h200-roce"], 2, ["--nodes names nothing"]),
+    "rbac-no-stage": (["explain", "--rbac", "apply", "--until", "nope"], 2, ["no stage is named 'nope'", "vfs-ready"]),
+    "rbac-unused": (["explain", "--rbac", "discover", "--skip-verify"], 2, ["has no use for --skip-verify"]),
+    "key-unused": (["explain", "spec.mtu", "--subject", "User:x"], 2, ["has no use for --subject"]),
+    "log-without-end": (["doctor", "--log", "/dev/zero"], 2, ["is a device"]),
     "collect-nowhere": (["collect", "--cluster", "sim:h200-roce"], 2, ["--to"]),
     "collect-over-a-file": (["collect", "--cluster", "sim:h200-roce", "--to", "RAILS"], 2, ["exists already"]),
     "collect-with-no-time": (

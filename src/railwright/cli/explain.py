@@ -1,5 +1,6 @@
 """`railwright explain`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -42,6 +43,9 @@ def explain(
         if (key is None) == (rbac is None):
             message = "explain takes a key, or --rbac COMMAND"
             raise api.UsageError(message, hint="railwright explain all lists every key and code")
+        _refuse_unused(
+            rbac, {"--unprivileged": unprivileged, "--skip-verify": skip_verify, "--until": until, "--subject": subject}
+        )
         prepared = await _planned(wanted, common, always=rbac is not None)
         if rbac is None:
             return show(api.explain(str(key), prepared.plan.decisions if prepared else ()), common)
@@ -50,6 +54,16 @@ def explain(
         return show(api.rbac(rbac, wish), common)
 
     return run(action, common)
+
+
+def _refuse_unused(rbac: str | None, given: Mapping[str, object]) -> None:
+    """Refuse what would change nothing of what is printed. Raises UsageError."""
+    used = {"--subject", "--unprivileged"} if rbac is not None else set()
+    used |= {"--skip-verify", "--until"} if rbac == "apply" else set()
+    useless = sorted(name for name, value in given.items() if value and name not in used)
+    if useless:
+        of = f"--rbac {rbac}" if rbac is not None else "without --rbac"
+        raise api.UsageError(f"explain {of} has no use for {', '.join(useless)}", hint="railwright explain --help")
 
 
 async def _planned(wanted: Wanted, common: Common, *, always: bool) -> api.Prepared | None:

@@ -49,15 +49,22 @@ async def keeper(cluster: Cluster) -> Callable[[KubeObject], KubeObject]:
     return partial(keep, namespaces=operator_namespaces(found))
 
 
-async def gather(world: World, scope: Scope, progress: Progress) -> Snapshot:
+async def gather(world: World, scope: Scope, missed: Callable[[str, str], None], progress: Progress) -> Snapshot:
     """
     Read it all; what cannot be read is for the world to note.
+
+    Args:
+        missed: takes what was asked for by name and is not there to be read: a node of another cluster.
 
     Raises:
         ClusterUnreachable: the API server does not answer (any more).
         LoginExpired: it does not know us (any more).
     """
     snapshot = await discover(world.cluster, world.node, scope, progress, world.clock)
+    asked = {f"Node {name}" for name in scope.nodes}
+    for unseen in snapshot.cluster.unseen:
+        if unseen.what in asked:
+            missed(unseen.what, unseen.why)
     namespaces = operator_namespaces(snapshot.cluster.objects)
     selections = tuple(_selections(snapshot, namespaces))
     for number, selection in enumerate(selections):

@@ -11,6 +11,7 @@ from railwright.core.needs import Need, plural_of
 from railwright.facts.model import Platform
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.needs import COMMANDS, Extent, made_namespaces
+from railwright.plan.stages import TABLE
 from railwright.report.rbac import Grant
 
 _ALWAYS = ("default", "kube-system")
@@ -52,13 +53,16 @@ def grant_of(command: str, wish: RoleWish, around: Surroundings) -> Grant:
     Say what to grant for a command.
 
     Raises:
-        UsageError: no such command, or one that cannot do without.
+        UsageError: no such command or stage, or one that cannot do without.
     """
     extent = Extent(wish.prepared, wish.until, wish.verify)
     known = COMMANDS.get(command)
     if known is None:
         message = f"{command!r} is no command that talks to a cluster"
         raise UsageError(message, hint=f"one of {', '.join(COMMANDS)}")
+    stages = tuple(row.name for row in TABLE)
+    if wish.until is not None and wish.until not in stages:
+        raise UsageError(f"no stage is named {wish.until!r}", hint="stages: " + ", ".join(stages))
     if wish.unprivileged and not known.can_do_without:
         able = ", ".join(name for name, item in COMMANDS.items() if item.can_do_without)
         message = f"{command} cannot do without looking into nodes"

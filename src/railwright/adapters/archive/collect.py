@@ -15,9 +15,15 @@ from railwright.ports.world import World
 
 @dataclass
 class Collection:
-    """A recording world; its manifest is there once the archive is written."""
+    """
+    A recording world; its manifest is there once the archive is written.
+
+    Attributes:
+        missed: takes what could not be had, and why, where no answer tells it.
+    """
 
     world: World
+    missed: Callable[[str, str], None]
     manifest: ArchiveManifest | None = None
 
 
@@ -41,7 +47,7 @@ async def collecting(
         inside = replace(
             world, cluster=RecordingCluster(world.cluster, recorder), node=RecordingNode(world.node, recorder)
         )
-        collection = Collection(inside)
+        collection = Collection(inside, recorder.missed)
         yield collection
         taken_at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         manifest = recorder.finish(taken_at, world.cluster.name, simulated=world.cluster.simulated)

@@ -460,6 +460,13 @@ async def test_the_manifest_is_json_that_a_person_can_read(tmp_path: Path) -> No
 
 async def test_gathering_reads_events_of_the_operators_namespaces(tmp_path: Path) -> None:
     async with collecting(open_simulator("h200-roce"), tmp_path / "a.tgz", keep=keep, redaction=None) as collection:
-        await gather(collection.world, api.Scope(), api.Silent())
+        await gather(collection.world, api.Scope(), collection.missed, api.Silent())
     assert collection.manifest
     assert {"default", "nvidia-gpu-operator"} <= {i.namespace for i in collection.manifest.lists if i.kind == "Event"}
+
+
+async def test_a_node_that_was_asked_for_and_is_not_there_could_not_be_had(tmp_path: Path) -> None:
+    manifest = await api.collect(open_simulator("h200-roce"), tmp_path / "a.tgz", api.Scope(nodes=frozenset({"nope"})))
+    assert [(item.what, item.why) for item in manifest.missing] == [
+        ("Node nope", "not-found: the cluster has no such node")
+    ]

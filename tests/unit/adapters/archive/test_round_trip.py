@@ -86,7 +86,7 @@ async def test_an_archive_of_a_finished_cluster_gives_the_same_documents(applied
 async def test_a_redacted_archive_gives_the_same_documents_with_pseudonyms(applied: api.World, tmp_path: Path) -> None:
     intents = rails("sriov", "roce")
     async with collecting(applied, tmp_path / "a.tgz", keep=keep, redaction=Redactor(KEY)) as collection:
-        await gather(collection.world, api.Scope(), api.Silent())
+        await gather(collection.world, api.Scope(), collection.missed, api.Silent())
     async with await api.open_cluster(f"bundle:{tmp_path / 'a.tgz'}") as archive:
         seen, told = await documents(archive, intents), await documents(applied, intents)
     assert seen != told
