@@ -56,7 +56,8 @@ class Actors:
         self._devices = devices
         self._time = time
         self._objects = KindIndex()
-        self._changed_at = monotonic()
+        self._rounds, self._stopped = 0, False
+        self._changed_at, self._changed_round = monotonic(), 0
         self._unlisted: set[Kind] = set()
 
     def seen(self) -> Objects:
@@ -74,7 +75,7 @@ class Actors:
                 for obj in listed:
                     self._objects[ref_of(obj)] = obj
                 self._unlisted.discard(kind)
-                self._changed_at = monotonic()
+                self._note_change()
                 async with contextlib.aclosing(self._client.follow(kind, version)) as events:
                     async for event in events:
                         if not self._take(event):
@@ -99,22 +100,31 @@ class Actors:
             return
         self._objects[ref] = obj
         if known is None or _content(known) != _content(obj):
-            self._changed_at = monotonic()
+            self._note_change()
 
     def _forget(self, ref: Ref) -> None:
         if ref in self._objects:
             del self._objects[ref]
-            self._changed_at = monotonic()
+            self._note_change()
 
     async def at_rest(self, seconds: float) -> None:
         """
         Wait until everything is followed and nothing has changed for so long from now on, by the wall.
 
-        A caller has often just written something whose event is still on its way: earlier rest says nothing.
+        A caller has often just written something whose event is still on its way: earlier rest says nothing. Nor does
+        time in which the stand-ins had no turn: on a loaded machine they must have been asked as often all the same.
         """
-        began_at = monotonic()
-        while self._unlisted or monotonic() - max(self._changed_at, began_at) < seconds:  # noqa: ASYNC110 - no event
+        began_at, began_round = monotonic(), self._rounds
+        rounds = seconds / REACT_EVERY_S
+        while (  # noqa: ASYNC110 - rest is no event
+            self._unlisted
+            or monotonic() - max(self._changed_at, began_at) < seconds
+            or (not self._stopped and self._rounds - max(self._changed_round, began_round) < rounds)
+        ):
             await asyncio.sleep(REACT_EVERY_S)
+
+    def _note_change(self) -> None:
+        self._changed_at, self._changed_round = monotonic(), self._rounds
 
     async def act(self) -> None:
         """Let every stand-in react, again and again, until cancelled; none acts on a world it has seen half of."""
@@ -126,12 +136,14 @@ class Actors:
                     await self._write(name, write)
                 # A world at rest must not keep watches and the pipeline from their turn.
                 await asyncio.sleep(0)
+            self._rounds += 1
             quiet = self._time.is_waited_for and monotonic() - self._changed_at > QUIET_S
             self._time.run_at(self.quiet_factor if quiet else BUSY_FACTOR)
             await asyncio.sleep(REACT_EVERY_S)
 
     def ended(self, task: asyncio.Task[None]) -> None:
         """Tell of a task that ended by itself: a world that nobody plays any more must not be waited for in silence."""
+        self._stopped = True
         if not task.cancelled() and task.exception() is not None:
             self.refused.append(f"stand-ins stopped: {task.exception()!r}")
 
