@@ -12,6 +12,7 @@ import pytest
 from support.bed_world import UNSEEN_FACTOR, Bed, CleanPace, bed_of
 from support.faulty_proxy import FaultyProxy, Schedule, faulty_proxy
 from support.left_after_clean import left_at_rest
+from support.reading_commands import reading_commands
 from support.through_faults import Job, Tries, bug_files
 from support.whole_state import read_state
 
@@ -50,27 +51,7 @@ async def _apply(world: World) -> tuple[int, str]:
     return record.exit_code, api.to_json(api.apply_document(record))
 
 
-async def _status(world: World) -> tuple[int, str]:
-    record = await api.status(world)
-    return record.exit_code, api.to_json(api.status_document(record))
-
-
-async def _plan(world: World) -> tuple[int, str]:
-    document = api.plan_document(await api.plan(world, INTENTS))
-    return document.exit_code, api.to_json(document)
-
-
-async def _discover(world: World) -> tuple[int, str]:
-    document = api.snapshot_document(await api.discover(world))
-    return document.exit_code, api.to_json(document)
-
-
-async def _doctor(world: World) -> tuple[int, str]:
-    document = api.diagnosis_document(await api.diagnose(world))
-    return document.exit_code, api.to_json(document)
-
-
-READING = {"status": _status, "plan": _plan, "discover": _discover, "doctor": _doctor}
+READING = reading_commands(INTENTS)
 
 
 async def listed(bed: Bed) -> frozenset[tuple[str, str, str]]:

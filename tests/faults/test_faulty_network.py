@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 from support.faulty_proxy import FaultyProxy, Schedule, faulty_proxy
 from support.http_api import HttpApi, http_api
+from support.reading_commands import reading_commands
 from support.stepped_http import Yes, state, world_of
 
 from railwright import api
@@ -42,27 +43,7 @@ async def _clean(world: World) -> tuple[int, str]:
     return record.exit_code, api.to_json(api.clean_document(record))
 
 
-async def _status(world: World) -> tuple[int, str]:
-    record = await api.status(world)
-    return record.exit_code, api.to_json(api.status_document(record))
-
-
-async def _plan(world: World) -> tuple[int, str]:
-    document = api.plan_document(await api.plan(world, INTENTS))
-    return document.exit_code, api.to_json(document)
-
-
-async def _discover(world: World) -> tuple[int, str]:
-    document = api.snapshot_document(await api.discover(world))
-    return document.exit_code, api.to_json(document)
-
-
-async def _doctor(world: World) -> tuple[int, str]:
-    document = api.diagnosis_document(await api.diagnose(world))
-    return document.exit_code, api.to_json(document)
-
-
-READING: dict[str, Job] = {"status": _status, "plan": _plan, "discover": _discover, "doctor": _doctor}
+READING = reading_commands(INTENTS)
 
 
 @dataclass
