@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from railwright.core.objects import KubeObject
 from railwright.simulator.worlds.model import Draft, Phase
-from railwright.simulator.worlds.objects import namespace, thing
+from railwright.simulator.worlds.objects import namespace
+from railwright.standins.openshift import thing
 from railwright.standins.operators import GPU, NETWORK, NFD, SRIOV
 
 

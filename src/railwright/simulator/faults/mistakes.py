@@ -10,7 +10,7 @@ from railwright.simulator.faults.cluster import change_objects, trouble
 from railwright.simulator.faults.inside import settings
 from railwright.simulator.faults.uplinks import no_virtual_functions, on_gpu_nodes
 from railwright.simulator.worlds.model import Draft, Phase
-from railwright.simulator.worlds.objects import thing
+from railwright.standins.openshift import thing
 from railwright.standins.operators import GPU, NETWORK, SRIOV
 
 Act = Callable[[Draft], Draft]

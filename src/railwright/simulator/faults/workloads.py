@@ -7,7 +7,8 @@ from typing import Any
 from railwright.core.multus import NETWORK_STATUS, NETWORKS, RESOURCE_NAME
 from railwright.core.objects import KubeObject
 from railwright.simulator.faults.mistakes import Act, done_by
-from railwright.simulator.worlds.objects import namespace, thing
+from railwright.simulator.worlds.objects import namespace
+from railwright.standins.openshift import thing
 
 _TRAIN = "training"
 _SHARED = "rdma/team_a_storage"

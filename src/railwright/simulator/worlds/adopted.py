@@ -4,7 +4,8 @@ import json
 
 from railwright.core.objects import KubeObject
 from railwright.simulator.worlds.model import Phase
-from railwright.simulator.worlds.objects import namespace, thing
+from railwright.simulator.worlds.objects import namespace
+from railwright.standins.openshift import thing
 from railwright.standins.operators import GPU, NETWORK, NFD, OPERATORS, SRIOV, Operator
 from railwright.standins.workloads import definition
 
