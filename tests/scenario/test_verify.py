@@ -443,6 +443,11 @@ def test_the_command_keeps_a_run_shows_it_again_and_compares(tmp_path, capsys, m
     assert main(["report", "diff", "one"]) == 2
     assert main(["report", "show", "nowhere"]) == 2
     assert main(["verify", "--budget", "soon", *cluster]) == 2
+    capsys.readouterr()
+    assert main(["verify", "--budget", "1s", *cluster]) == 2
+    said = capsys.readouterr().err
+    assert "has no room for anything" in said
+    assert "held" not in said
     assert main(["verify", "--families", "magic", *cluster]) == 2
     assert main(["verify", "--yes", "--nodes", "worker-9", *cluster]) == 2
     (tmp_path / "other").mkdir()

@@ -1,6 +1,7 @@
 """Verify on a cluster: choose seats, say what will be held, make the pods, run, judge, and remove them again."""
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from railwright.report.tables import count
 from railwright.verify.layout import Layout, layout_of_plan, narrowed
 from railwright.verify.model import VerifyRecord
 from railwright.verify.planned import Options, Planned, plan_run
+from railwright.verify.schedule import round_s
 from railwright.verify.verify import verify
 
 _SPARE_S = 600.0
@@ -126,10 +128,12 @@ async def verify_fabric(
         shown: is given the plan before anything starts.
 
     Raises:
+        UsageError: the budget has no room for anything.
         Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
         PermissionMissing: this login lacks rights; each is named, and nothing was written.
     """
     planned = plan_run(_usable(layout_of(prepared, fabric, wish)), wish.options)
+    _check_budget(planned)
     shown(planned)
     _ask(planned, approval)
     if store is None:
@@ -214,6 +218,17 @@ def _usable(layout: Layout) -> Layout:
         hint="--include-busy, or wait; status shows which nodes are admitted",
         context={"reason": "too-few-nodes"},
     )
+
+
+def _check_budget(planned: Planned) -> None:
+    """Make sure that something fits, before anything is held for it. Raises UsageError."""
+    budget_s, schedule = planned.options.budget_s, planned.schedule
+    if budget_s is not None and not schedule.rounds:
+        least_s = math.ceil(round_s(schedule.steps))
+        raise UsageError(
+            f"a budget of {budget_s:g} s has no room for anything: the shortest round takes {least_s} s",
+            hint=f"--budget {least_s}s, or --quick",
+        )
 
 
 def _ask(planned: Planned, approval: Approval) -> None:

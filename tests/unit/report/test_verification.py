@@ -21,7 +21,7 @@ from railwright.report.verification.html.element import data_block, el, write
 from railwright.report.verification.junit import to_junit
 from railwright.report.verification.keep import RAW, RECORD, read_record, record_files
 from railwright.verify.baseline import compared
-from railwright.verify.model import VerifyRecord
+from railwright.verify.model import Culprit, VerifyRecord
 from railwright.verify.planned import Options
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<svg onload=alert(2)>"
@@ -119,6 +119,16 @@ def test_junit_counts_unknown_as_an_error_and_names_every_cell(broken) -> None:
         len({case.get("name", "") + case.get("classname", "") for case in root.iter("testcase")})
         > len(broken.cells) / 2
     )
+
+
+def test_junit_fails_for_a_place_of_which_every_cell_was_left_out(healthy) -> None:
+    left_out = replace(healthy.cells[0], verdict=Verdict.SKIP, reason="not in the partition")
+    place = Culprit("port", "rail0 of worker-1", "rail0 of worker-1 is not in partition 0x0001", (left_out.id,))
+    root = ET.fromstring(to_junit(replace(healthy, cells=(left_out, *healthy.cells[1:]), culprits=(place,))))
+    (case,) = root.findall("./testsuite/testcase[@classname='railwright.verify.places']")
+    assert case.get("name") == place.where
+    assert [child.get("message") for child in case.findall("failure")] == [place.text]
+    assert (root.get("failures"), root.get("tests")) == ("1", str(len(healthy.cells) + 1))
 
 
 # --- kept and read back ----------------------------------------------------------------------------------------------

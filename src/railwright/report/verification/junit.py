@@ -1,10 +1,15 @@
-"""VerifyRecord -> JUnit XML, as CI systems read it: a test suite a family, a test case a cell."""
+"""
+VerifyRecord -> JUnit XML, as CI systems read it: a test suite a family, a test case a cell.
+
+What fails without a cell that fails (a port that partition keys cut off: its cells are left out) is a case of its own.
+"""
 
 from xml.etree import ElementTree as ET
 
 from railwright.core.verdicts import Verdict
-from railwright.verify.model import Cell, VerifyRecord
+from railwright.verify.model import Cell, Culprit, VerifyRecord
 
+_COUNTED = ("tests", "failures", "errors", "skipped")
 _NOT_IN_XML = {code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if code not in {9, 10, 13}}
 
 
@@ -15,25 +20,48 @@ def to_junit(record: VerifyRecord) -> str:
     families: dict[str, list[Cell]] = {}
     for cell in record.cells:
         families.setdefault(cell.family, []).append(cell)
-    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for name, cells in families.items():
-        numbers = {
-            "tests": len(cells),
-            "failures": sum(cell.verdict is Verdict.FAIL for cell in cells),
-            "errors": sum(cell.verdict is Verdict.UNKNOWN for cell in cells),
-            "skipped": sum(cell.verdict is Verdict.SKIP for cell in cells),
-        }
-        shown = f"{name} [simulated]" if summary.simulated else name
-        suite = ET.SubElement(root, "testsuite", {"name": shown, "timestamp": summary.started_at.rstrip("Z")})
-        for key, number in numbers.items():
-            suite.set(key, str(number))
-            totals[key] += number
-        for cell in cells:
-            _case(suite, cell)
-    for key, number in totals.items():
-        root.set(key, str(number))
+    suites = [_suite(root, record, name, cells) for name, cells in families.items()]
+    unseen = _without_failed_cell(record)
+    if unseen:
+        suites.append(_places(root, record, unseen))
+    for key in _COUNTED:
+        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(root: ET.Element, record: VerifyRecord, name: str, cells: list[Cell]) -> ET.Element:
+    numbers = (
+        len(cells),
+        sum(cell.verdict is Verdict.FAIL for cell in cells),
+        sum(cell.verdict is Verdict.UNKNOWN for cell in cells),
+        sum(cell.verdict is Verdict.SKIP for cell in cells),
+    )
+    suite = _empty_suite(root, record, name, numbers)
+    for cell in cells:
+        _case(suite, cell)
+    return suite
+
+
+def _places(root: ET.Element, record: VerifyRecord, culprits: list[Culprit]) -> ET.Element:
+    suite = _empty_suite(root, record, "places", (len(culprits), len(culprits), 0, 0))
+    for culprit in culprits:
+        case = ET.SubElement(suite, "testcase", classname="railwright.verify.places", name=_text(culprit.where))
+        ET.SubElement(case, "failure", message=_text(culprit.text))
+    return suite
+
+
+def _empty_suite(root: ET.Element, record: VerifyRecord, name: str, numbers: tuple[int, int, int, int]) -> ET.Element:
+    shown = f"{name} [simulated]" if record.summary.simulated else name
+    suite = ET.SubElement(root, "testsuite", {"name": shown, "timestamp": record.summary.started_at.rstrip("Z")})
+    for key, number in zip(_COUNTED, numbers, strict=True):
+        suite.set(key, str(number))
+    return suite
+
+
+def _without_failed_cell(record: VerifyRecord) -> list[Culprit]:
+    failed = {cell.id for cell in record.cells if cell.verdict is Verdict.FAIL}
+    return [culprit for culprit in record.culprits if failed.isdisjoint(culprit.cells)]
 
 
 def _case(suite: ET.Element, cell: Cell) -> None:
