@@ -87,6 +87,8 @@ class Wire:
         retry_count: transport retries before a transfer fails; below 7, which soft-RoCE takes for "for ever".
         timeout_exponent: how long an acknowledgement may take, 4.096 us * 2**exponent; None leaves each program its
             own (our engine 16, which is 268 ms; perftest 14).
+        partition: number of the InfiniBand partition, without the membership bit; None: that of the pod's own IPoIB
+            device, else the first one with full membership. The connection manager takes that of the device always.
     """
 
     traffic_class: int | None = None
@@ -94,6 +96,7 @@ class Wire:
     hop_limit: int = 64
     retry_count: int = 6
     timeout_exponent: int | None = None
+    partition: int | None = None
 
 
 Fault = Literal["", "corrupt-arrival", "cut-midway", "die-midway"]
@@ -192,6 +195,7 @@ class NixlRequest:
     allow_emulation: bool = False
     withhold: Literal["", "gpu-direct", "rdma"] = ""
     seed: int = 1
+    wire: Wire = Wire()
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,7 @@ class Problem:
     Why there is no result.
 
     Attributes:
-        code: stable: no-device, no-gid, port-down, no-memory-to-lock, peer-missing, peer-lost, transfer-failed,
+        code: stable: no-device, no-gid, no-pkey, port-down, no-memory-to-lock, peer-missing, peer-lost, transfer-failed,
             timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library,
             unknown-layout, died, broken-request, unexpected.
         message: for a person: what, where, expected and seen.
@@ -250,6 +254,7 @@ class Used:
     Attributes:
         gid_type: "RoCE v2", "IB/RoCE v1", or "" on InfiniBand.
         path_mtu_bytes: that the queue pairs were brought up with.
+        pkey_index, pkey: the entry of the partition key table, and the key ("0x8001"); None and "" on Ethernet.
         registration: "host", "dma-buf", "dma-buf pcie" (mapped through PCIe), or "peermem".
         library: the verbs library that was loaded.
     """
@@ -263,6 +268,8 @@ class Used:
     gid_type: str = ""
     lid: int | None = None
     path_mtu_bytes: int = 0
+    pkey_index: int | None = None
+    pkey: str = ""
     registration: str = ""
     traffic_class: int = 0
     library: str = ""
@@ -367,7 +374,12 @@ class Gid:
 
 @dataclass(frozen=True)
 class Port:
-    """One port of an RDMA device, as this place sees it; texts as the kernel writes them ("4: ACTIVE")."""
+    """
+    One port of an RDMA device, as this place sees it; texts as the kernel writes them ("4: ACTIVE").
+
+    Attributes:
+        pkeys: an InfiniBand port's partition keys by index, 0 where one is empty.
+    """
 
     device: RdmaDevice
     port: int
@@ -379,6 +391,7 @@ class Port:
     active_mtu_bytes: int | None
     netdevs: tuple[NetDevice, ...]
     gids: tuple[Gid, ...]
+    pkeys: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

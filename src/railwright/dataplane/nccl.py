@@ -1,7 +1,8 @@
 """
 An NCCL all-reduce over two ranks; NCCL's own log says which way the bytes went.
 
-Source: NCCL 2.30 user guide, environment variables; src/transport/net.cc (the words "via NET/IB/n/GDRDMA").
+Source: NCCL 2.30 user guide, environment variables; src/transport/net.cc (the words "via NET/IB/n/GDRDMA"),
+src/transport/net_ib (NCCL_IB_PKEY is an index, not a key).
 """
 
 import dataclasses
@@ -18,7 +19,7 @@ def run_nccl(request: NcclRequest) -> Reply:
     """Run this rank in a program of its own; its log is in `raw`."""
     begin = time.monotonic()
     try:
-        found = find_rail(request.rail) if request.rail.netdev or request.rail.device else None
+        found = find_rail(request.rail, request.wire.partition) if request.rail.netdev or request.rail.device else None
     except HalfFailed as failure:
         return Reply("nccl", failure.problem, role=request.meeting.role, elapsed_s=time.monotonic() - begin)
     before = read_counters(found.port.device, found.port.port, found.netdev) if found else ()
@@ -41,6 +42,8 @@ def settings(request: NcclRequest, found: Found | None) -> dict[str, str]:
         own["NCCL_IB_HCA"] = "=" + ",".join(names)
     if found is not None and found.gid is not None:
         own["NCCL_IB_GID_INDEX"] = str(found.gid.index)
+    if found is not None and found.key is not None:
+        own["NCCL_IB_PKEY"] = str(found.key.index)
     if request.wire.traffic_class is not None:
         own["NCCL_IB_TC"] = str(request.wire.traffic_class)
     if not request.gpu_direct:

@@ -1,7 +1,8 @@
 """
 READ and WRITE through NIXL and its UCX backend, with software emulation forbidden unless it is asked for.
 
-Source: UCX 1.23 src/ucp/core/ucp_context.c (PROTO_EMULATION_ENABLE, PROTO_INFO), src/uct/ib/base/ib_iface.c.
+Source: UCX 1.23 src/ucp/core/ucp_context.c (PROTO_EMULATION_ENABLE, PROTO_INFO), src/uct/ib/base/ib_iface.c
+(its own traffic class on RoCE v2 is 106; path MTUs are 512 to 4096).
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ from railwright.dataplane.rail import Found, find_rail
 
 MODULES = ("nixl", "nixl_cu13", "nixl_cu12")
 MISSING = "NIXL is not installed here (Python package nixl, or nixl-cu12 or nixl-cu13)"
+_PATH_MTUS = (512, 1024, 2048, 4096)
 _WITHHELD = {
     "gpu-direct": {"UCX_IB_GPU_DIRECT_RDMA": "n"},
     "rdma": {"UCX_TLS": "tcp,cuda_copy"},
@@ -27,7 +29,8 @@ def run_nixl(request: NixlRequest) -> Reply:
     begin = time.monotonic()
     try:
         _must_be_here()
-        found = find_rail(request.rail) if request.rail.netdev or request.rail.device else None
+        on_rail = request.rail.netdev or request.rail.device
+        found = find_rail(request.rail, request.wire.partition) if on_rail else None
     except HalfFailed as failure:
         return Reply("nixl", failure.problem, role=request.meeting.role, elapsed_s=time.monotonic() - begin)
     before = _counters(found)
@@ -55,6 +58,11 @@ def settings(request: NixlRequest, found: Found | None) -> dict[str, str]:
         own |= {"UCX_TLS": "^cuda_ipc", "UCX_NET_DEVICES": f"{found.port.device}:{found.port.port}"}
         if found.gid is not None:
             own["UCX_IB_GID_INDEX"] = str(found.gid.index)
+        if found.key is not None:
+            own["UCX_IB_PKEY"] = f"0x{found.key.number:04x}"
+        own["UCX_IB_TRAFFIC_CLASS"] = str(request.wire.traffic_class or 0)
+        if (request.wire.path_mtu_bytes or 0) in _PATH_MTUS:
+            own["UCX_IB_PATH_MTU"] = str(request.wire.path_mtu_bytes)
     if request.withhold:
         own |= _WITHHELD[request.withhold]
         if request.withhold == "rdma":

@@ -25,7 +25,7 @@ def run_perftest(request: PerftestRequest) -> Reply:
     reply = Reply("perftest", role=request.meeting.role)
     try:
         path = _program(request.program)
-        found = find_rail(request.rail)
+        found = find_rail(request.rail, request.wire.partition)
         reply = dataclasses.replace(
             reply,
             used=_used(request, found),
@@ -70,6 +70,8 @@ def arguments(request: PerftestRequest, found: Found) -> list[str]:
         own += ["-x", str(found.gid.index)]
     if request.program.endswith("_bw"):
         own += ["--report_gbits", *(["-b"] if request.bidirectional else [])]
+    if found.key is not None and request.connection == "tcp":
+        own += [f"--pkey_index={found.key.index}"]
     if wire.timeout_exponent is not None:
         own += ["-u", str(wire.timeout_exponent)]
     if wire.path_mtu_bytes is not None:
@@ -118,5 +120,7 @@ def _used(request: PerftestRequest, found: Found) -> Used:
         gid_index=gid.index if gid else None,
         gid=gid.gid if gid else "",
         gid_type=gid.type if gid else "",
+        pkey_index=found.key.index if found.key else None,
+        pkey=str(found.key or ""),
         traffic_class=request.wire.traffic_class or 0,
     )

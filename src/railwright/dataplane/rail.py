@@ -12,6 +12,7 @@ from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane.addresses import Address, addresses_of
 from railwright.dataplane.model import Gid, Port, RailEnd
 from railwright.dataplane.netlink import netdev_by_port
+from railwright.dataplane.partition import NETDEVS, PartitionKey, find_key, read_keys
 from railwright.dataplane.problems import HalfFailed
 
 INFINIBAND = Path("/sys/class/infiniband")
@@ -23,27 +24,40 @@ _MTU_BYTES = (256, 512, 1024, 2048, 4096)
 
 @dataclass(frozen=True)
 class Found:
-    """One port, and the GID to use on it; None on InfiniBand without an address on the rail."""
+    """
+    One port, and what to use on it.
+
+    Attributes:
+        gid: None on InfiniBand, unless a fixed index is asked for.
+        key: None on Ethernet.
+    """
 
     port: Port
     gid: Gid | None
     netdev: NetDevice
+    key: PartitionKey | None = None
 
 
-def find_rail(wanted: RailEnd, folder: Path = INFINIBAND) -> Found:
+def find_rail(
+    wanted: RailEnd, partition: int | None = None, *, folder: Path = INFINIBAND, netdevs: Path = NETDEVS
+) -> Found:
     """
     Find what the request means.
 
+    Args:
+        partition: number of the InfiniBand partition that is wanted.
+
     Raises:
-        HalfFailed: "no-device", "no-gid", "port-down"; the message lists what is there.
+        HalfFailed: "no-device", "no-gid", "no-pkey", "port-down"; the message lists what is there.
     """
     port = _port(wanted, folder)
     netdev = wanted.netdev or (port.netdevs[0] if port.netdevs else NetDevice(""))
     if "ACTIVE" not in port.state:
         raise HalfFailed("port-down", f"port {port.port} of {port.device} is {port.state}, {port.physical_state}")
-    if port.link_layer == "InfiniBand" and wanted.gid_index is None:
-        return Found(port, None, netdev)
-    return Found(port, _gid(wanted, port, netdev), netdev)
+    key = find_key(port, netdev, partition, netdevs)
+    if key is not None and wanted.gid_index is None:
+        return Found(port, None, netdev, key)
+    return Found(port, _gid(wanted, port, netdev), netdev, key)
 
 
 def _port(wanted: RailEnd, folder: Path) -> Port:
@@ -101,17 +115,19 @@ def read_ports(folder: Path = INFINIBAND) -> tuple[Port, ...]:
 def _read_port(device: RdmaDevice, port: Path, named: dict[tuple[RdmaDevice, int], NetDevice]) -> Port:
     number = int(port.name)
     netdev = named.get((device, number))
+    link_layer = _read(port / "link_layer")
     return Port(
         device=device,
         port=number,
         state=_read(port / "state"),
         physical_state=_read(port / "phys_state"),
-        link_layer=_read(port / "link_layer"),
+        link_layer=link_layer,
         rate=_read(port / "rate"),
         lid=_read(port / "lid"),
         active_mtu_bytes=None,
         netdevs=(netdev,) if netdev else (),
         gids=_read_gids(port),
+        pkeys=read_keys(port) if link_layer == "InfiniBand" else (),
     )
 
 

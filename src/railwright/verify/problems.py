@@ -11,6 +11,7 @@ _MEASURED = (
     "no-device",
     "port-down",
     "no-gid",
+    "no-pkey",
     "no-memory-to-lock",
     "gpu-registration-refused",
     "refused",
@@ -19,7 +20,9 @@ _MEASURED = (
     "timed-out",
     "peer-lost",
 )
-_OWN = frozenset({"no-device", "port-down", "no-gid", "no-memory-to-lock", "gpu-registration-refused", "died"})
+_OWN = frozenset(
+    {"no-device", "port-down", "no-gid", "no-pkey", "no-memory-to-lock", "gpu-registration-refused", "died"}
+)
 """Problems that lie in the half that reports them."""
 _LAST = ("peer-missing",)
 _ORDER = (*_NOT_HERE, *_NOT_LOOKED_AT, *_MEASURED, *_LAST)

@@ -70,7 +70,11 @@ class Bench:
             target=ends[1],
             port=_FIRST_PORT + _PORTS_A_TASK * (self._made % (_PORTS // _PORTS_A_TASK)),
             effort=self.effort,
-            wire=Wire(traffic_class=self.layout.traffic_class, path_mtu_bytes=self.layout.path_mtu_bytes),
+            wire=Wire(
+                traffic_class=self.layout.traffic_class,
+                path_mtu_bytes=self.layout.path_mtu_bytes,
+                partition=self.layout.partition,
+            ),
         )
         why_not = self._why_not(step, way)
         return task if why_not is None else Measured(task, Reading(*why_not))

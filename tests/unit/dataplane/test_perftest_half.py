@@ -7,6 +7,7 @@ import pytest
 from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
 from railwright.dataplane import perftest
 from railwright.dataplane.model import Gid, Meeting, Memory, PerftestRequest, Port, RailEnd, Wire
+from railwright.dataplane.partition import PartitionKey
 from railwright.dataplane.perftest import arguments, run_perftest
 from railwright.dataplane.rail import Found
 
@@ -59,13 +60,15 @@ def test_settings_become_arguments(change: dict[str, object], there: str, absent
 
 
 def test_infiniband_has_no_gid_index() -> None:
-    assert "-x" not in _line(_request(), Found(PORT, None, NetDevice("net1"))).split()
+    line = _line(_request(), Found(PORT, None, NetDevice("net1"), PartitionKey(2, 0x8001)))
+    assert "-x" not in line.split()
+    assert "--pkey_index=2" in line.split()
 
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place for a program that plays ib_write_bw."""
-    monkeypatch.setattr(perftest, "find_rail", lambda _: FOUND)
+    monkeypatch.setattr(perftest, "find_rail", lambda *_: FOUND)
     monkeypatch.setattr(perftest, "_RUN_SPARE_S", 0.2)
     monkeypatch.setattr(perftest, "_CONNECTING_TRIES_S", 0.0)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")

@@ -65,7 +65,7 @@ def test_the_gid_is_the_roce_v2_one_of_our_address(tmp_path: Path, named: Named)
     v4 = _mapped("10.1.0.2")
     _device(tmp_path, "mlx5_7", [(LINK_LOCAL, "RoCE v2", "net1"), (v4, "IB/RoCE v1", "net1"), (v4, "RoCE v2", "net1")])
     named[RdmaDevice("mlx5_7"), 1] = NetDevice("net1")
-    found = find_rail(NET1, tmp_path)
+    found = find_rail(NET1, folder=tmp_path)
     assert found.gid is not None
     assert (found.port.device, found.gid.index, found.gid.type) == ("mlx5_7", 2, "RoCE v2")
 
@@ -77,7 +77,7 @@ def test_a_hole_in_the_table_does_not_hide_the_gid(tmp_path: Path, named: Named)
         [(LINK_LOCAL, "RoCE v2", "net1"), (EMPTY, "", ""), (EMPTY, "", ""), (_mapped("10.1.0.2"), "RoCE v2", "net1")],
     )
     named[RdmaDevice("a"), 1] = NetDevice("net1")
-    found = find_rail(NET1, tmp_path)
+    found = find_rail(NET1, folder=tmp_path)
     assert found.gid is not None
     assert found.gid.index == 3
 
@@ -87,25 +87,25 @@ def test_the_device_whose_netdev_is_ours_wins_over_one_that_lists_our_gid(tmp_pa
     _device(tmp_path, "a_parent", [(_mapped("10.1.0.2"), "RoCE v2", "net1")])
     _device(tmp_path, "b_child", [(_mapped("10.1.0.2"), "RoCE v2", "net1")])
     named[RdmaDevice("b_child"), 1] = NetDevice("net1")
-    assert find_rail(NET1, tmp_path).port.device == "b_child"
+    assert find_rail(NET1, folder=tmp_path).port.device == "b_child"
 
 
 def test_a_shared_device_is_found_by_the_gid_of_our_address(tmp_path: Path) -> None:
     _device(tmp_path, "mlx5_0", [(_mapped("10.9.0.9"), "RoCE v2", "net1")])
     _device(tmp_path, "mlx5_1", [(_mapped("10.1.0.2"), "RoCE v2", "net1")])
-    assert find_rail(NET1, tmp_path).port.device == "mlx5_1"
+    assert find_rail(NET1, folder=tmp_path).port.device == "mlx5_1"
 
 
 def test_no_device_names_what_is_there(tmp_path: Path) -> None:
     _device(tmp_path, "mlx5_0", [])
     with pytest.raises(HalfFailed, match="mlx5_0/1") as failed:
-        find_rail(NET1, tmp_path)
+        find_rail(NET1, folder=tmp_path)
     assert failed.value.problem.code == "no-device"
 
 
 def test_a_named_device_that_is_not_here_is_no_device(tmp_path: Path) -> None:
     with pytest.raises(HalfFailed, match="here are: none") as failed:
-        find_rail(RailEnd(device=RdmaDevice("mlx5_9")), tmp_path)
+        find_rail(RailEnd(device=RdmaDevice("mlx5_9")), folder=tmp_path)
     assert failed.value.problem.code == "no-device"
 
 
@@ -113,32 +113,38 @@ def test_an_address_without_a_gid_is_no_gid(tmp_path: Path, named: Named) -> Non
     _device(tmp_path, "a", [(LINK_LOCAL, "RoCE v2", "net1"), (_mapped("10.1.0.2"), "IB/RoCE v1", "net1")])
     named[RdmaDevice("a"), 1] = NetDevice("net1")
     with pytest.raises(HalfFailed, match=r"net1 \(10.1.0.2") as failed:
-        find_rail(NET1, tmp_path)
+        find_rail(NET1, folder=tmp_path)
     assert failed.value.problem.code == "no-gid"
 
 
 def test_a_fixed_index_is_used_as_it_is_and_an_empty_one_refused(tmp_path: Path, named: Named) -> None:
     _device(tmp_path, "a", [(LINK_LOCAL, "RoCE v2", "net1")])
     named[RdmaDevice("a"), 1] = NetDevice("net1")
-    found = find_rail(RailEnd(NetDevice("net1"), gid_index=0), tmp_path)
+    found = find_rail(RailEnd(NetDevice("net1"), gid_index=0), folder=tmp_path)
     assert found.gid is not None
     assert found.gid.gid == LINK_LOCAL
     with pytest.raises(HalfFailed, match="GID index 3 of a is empty"):
-        find_rail(RailEnd(NetDevice("net1"), gid_index=3), tmp_path)
+        find_rail(RailEnd(NetDevice("net1"), gid_index=3), folder=tmp_path)
 
 
 def test_a_port_that_is_down_is_said_with_its_state(tmp_path: Path, named: Named) -> None:
     _device(tmp_path, "a", [], state="1: DOWN")
     named[RdmaDevice("a"), 1] = NetDevice("net1")
     with pytest.raises(HalfFailed, match="1: DOWN") as failed:
-        find_rail(NET1, tmp_path)
+        find_rail(NET1, folder=tmp_path)
     assert failed.value.problem.code == "port-down"
 
 
 def test_infiniband_needs_no_gid(tmp_path: Path) -> None:
     _device(tmp_path, "mlx5_0", [(LINK_LOCAL, "IB", "")], layer="InfiniBand")
-    found = find_rail(RailEnd(device=RdmaDevice("mlx5_0")), tmp_path)
-    assert (found.gid, found.port.link_layer) == (None, "InfiniBand")
+    keys = tmp_path / "mlx5_0" / "ports" / "1" / "pkeys"
+    keys.mkdir()
+    for index, key in enumerate(("0x7fff", "0x8001")):
+        (keys / str(index)).write_text(f"{key}\n")
+    found = find_rail(RailEnd(device=RdmaDevice("mlx5_0")), 1, folder=tmp_path)
+    assert (found.gid, found.port.link_layer, str(found.key)) == (None, "InfiniBand", "0x8001")
+    with pytest.raises(HalfFailed, match="not in partition 0x0002"):
+        find_rail(RailEnd(device=RdmaDevice("mlx5_0")), 2, folder=tmp_path)
 
 
 def test_a_place_without_rdma_has_no_ports(tmp_path: Path) -> None:

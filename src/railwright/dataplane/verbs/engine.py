@@ -36,8 +36,8 @@ def run_engine(request: EngineRequest) -> Reply:
             # Met first, so that a half that lacks something can tell the other, which would wait for it in vain.
             talk = cleanup.enter_context(meet(request.meeting, _step_limit_s(request)))
             notes.add("met the other half")
-            found = find_rail(request.rail)
-            notes.add(f"found {found.port.device}/{found.port.port}, GID {found.gid}")
+            found = find_rail(request.rail, request.wire.partition if request.connection == "tcp" else None)
+            notes.add(f"found {found.port.device}/{found.port.port}, GID {found.gid}, partition key {found.key}")
             before = read_counters(found.port.device, found.port.port, found.netdev)
             notes.add(f"read {len(before)} counters")
             reply = dataclasses.replace(reply, before=before)

@@ -118,6 +118,8 @@ def _used(request: EngineRequest, found: Found, base: Base, buffer: Buffer, path
         gid_type=gid.type if gid else "",
         lid=base.port_attributes(found.port.port).lid or None,
         path_mtu_bytes=path_mtu_bytes,
+        pkey_index=found.key.index if found.key else None,
+        pkey=str(found.key or ""),
         registration=buffer.registration,
         traffic_class=request.wire.traffic_class or 0,
         library=base.operations.provider,

@@ -114,6 +114,7 @@ def connect(base: Base, pair: Any, here: Address, there: Address, found: Found, 
         structs.PairAttributes(
             qp_state=structs.STATE_INIT,
             port_num=port,
+            pkey_index=found.key.index if found.key else 0,
             qp_access_flags=structs.ACCESS_LOCAL_WRITE | structs.ACCESS_REMOTE_WRITE | structs.ACCESS_REMOTE_READ,
         ),
         structs.MASK_STATE | structs.MASK_PKEY | structs.MASK_PORT | structs.MASK_ACCESS,

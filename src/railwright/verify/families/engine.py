@@ -145,6 +145,7 @@ def wire_of(outcome: Outcome) -> dict[str, str]:
             "netdev": str(used.netdev),
             "gid": f"[{used.gid_index}] {used.gid} {used.gid_type}" if used.gid_index is not None else "",
             "lid": str(used.lid) if used.lid else "",
+            "pkey": f"[{used.pkey_index}] {used.pkey}" if used.pkey else "",
             "path_mtu_bytes": str(used.path_mtu_bytes) if used.path_mtu_bytes else "",
             "traffic_class": str(used.traffic_class) if used.traffic_class else "",
             "registration": used.registration,

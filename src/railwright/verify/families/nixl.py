@@ -41,6 +41,7 @@ def _exchange(task: Task, number: int, withhold: Withheld) -> Exchange:
             iterations=_CONTROL_ITERATIONS if withhold else task.effort.iterations,
             allow_emulation=False,
             withhold=withhold,
+            wire=task.wire,
         )
         for meeting, end in zip(task.meetings(number), task.ends_driving, strict=True)
     ]
