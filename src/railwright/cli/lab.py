@@ -40,6 +40,7 @@ def lab(
     full: bool = False,
     to: Path | None = None,
     definitions: Path | None = None,
+    bare: bool = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
@@ -65,6 +66,8 @@ def lab(
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
         definitions: for cluster up: a folder of published CustomResourceDefinitions, to be checked by; without it
             operators' objects are taken as they are.
+        bare: for cluster up: an OpenShift cluster without operators, for `railwright apply` to do its whole job on;
+            without it NVIDIA's Network Operator is there already, to try things by hand.
         common: output; --cluster is not used.
     """
     given: dict[str, object] = {
@@ -75,7 +78,7 @@ def lab(
         "--rails": rails,
     }
     given |= {"--fault": fault, "--families": families, "--full": full or None, "--to": to}
-    given |= {"--definitions": definitions}
+    given |= {"--definitions": definitions, "--bare": bare or None}
 
     async def action() -> int:
         _refuse_unused(what, given, common)
@@ -95,7 +98,8 @@ def lab(
             case "cluster":
                 from railwright.cli.lab_cluster import cluster
 
-                return await cluster(command, words, ClusterShape(nodes or 2, rails or 2), definitions, common)
+                wanted = ClusterShape(nodes or 2, rails or 2, bare=bare)
+                return await cluster(command, words, wanted, definitions, common)
             case "fabric":
                 from railwright.cli.lab_fabric import fabric
 
@@ -116,7 +120,7 @@ _USED: dict[str, set[str]] = {
     "status": set(),
     "down": set(),
     "fabric": {"--nodes", "--fault", "--output"},
-    "cluster": {"command", "words", "--nodes", "--rails", "--definitions"},
+    "cluster": {"command", "words", "--nodes", "--rails", "--definitions", "--bare"},
 }
 
 

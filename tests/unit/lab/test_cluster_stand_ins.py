@@ -8,7 +8,7 @@ import pytest
 from railwright.core.kinds import CONFIG_MAP, DAEMON_SET
 from railwright.core.objects import Ref
 from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN
-from railwright.lab.cluster.stand_ins import real_operands
+from railwright.lab.cluster.operands import real_operands
 from railwright.standins.model import Objects, Write
 from railwright.standins.workloads import config_map, daemon_set
 
@@ -25,8 +25,9 @@ def written(write: Write) -> Write:
     return answer
 
 
-def operand(name: str, verb: Any = "create") -> dict[str, Any]:
-    body = daemon_set(name, "n", OWNER, containers=[("main", "nvcr.io/nvidia/mellanox/x:1")], node_selector=SELECTOR)
+def operand(name: str, container: str, verb: Any = "create") -> dict[str, Any]:
+    image = "nvcr.io/nvidia/mellanox/x:1"
+    body = daemon_set(name, "n", OWNER, containers=[(container, image)], node_selector=SELECTOR)
     answer = written(Write(verb, Ref(DAEMON_SET, "n", name), body))
     assert answer.verb == verb
     pod: dict[str, Any] = answer.body["spec"]["template"]["spec"]
@@ -35,20 +36,20 @@ def operand(name: str, verb: Any = "create") -> dict[str, Any]:
 
 @pytest.mark.parametrize("verb", ["create", "merge"])
 def test_the_shared_device_plugin_is_real_and_reads_the_policys_own_settings(verb: str) -> None:
-    pod = operand("rdma-shared-dp-ds", verb)
+    pod = operand("rdma-shared-dp-ds", "rdma-shared-dp", verb)
     (container,) = pod["containers"]
-    assert (container["name"], container["image"]) == ("main", SHARED_DEVICE_PLUGIN)
+    assert (container["name"], container["image"]) == ("rdma-shared-dp", SHARED_DEVICE_PLUGIN)
     assert {"name": "settings", "configMap": {"name": "rdma-devices"}} in pod["volumes"]
     assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
     assert pod["nodeSelector"] == SELECTOR
 
 
 def test_an_operand_that_cannot_run_here_waits_with_no_hand_on_the_node() -> None:
-    pod = operand("nv-ipam-node")
+    pod = operand("nv-ipam-node", "node")
     (container,) = pod["containers"]
     assert container["image"] == PAUSE
     assert "securityContext" not in container
-    assert "hostNetwork" not in pod
+    assert "volumes" not in pod
 
 
 def test_other_objects_are_written_as_the_operator_writes_them() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from railwright.core.errors import UsageError
 from railwright.lab.cluster import images, recipe
 from railwright.lab.cluster.root import furnish_root, install_modules, short_pci_ids
-from railwright.lab.cluster.shim import built_shim, with_own_mounts
+from railwright.lab.cluster.shim import built_modules, with_own_mounts
 from railwright.lab.cluster.userland import image_files
 from railwright.lab.rdma.build import fetch_kernel
 from railwright.lab.rdma.cpio import Archive
@@ -75,11 +75,11 @@ async def _build(work: Path, programs: Mapping[str, Path], progress: Progress) -
         await unpack(package, root)
     await _containerd(work, root)
     await asyncio.to_thread(compile_python, root)
-    progress.emit(Note("building the shim that lets soft-RoCE look like a NIC's own (90 MB to fetch)"))
+    progress.emit(Note("building kernel modules: what a NIC shows, and stand-ins of drivers (90 MB to fetch)"))
     compiler = PackageView(work / "compiler-packages", await mirror(), SUITES)
     await compiler.update()
-    shim = await built_shim(compiler, work, version)
-    await asyncio.to_thread(furnish_root, root, programs, shim)
+    modules = await built_modules(compiler, work, version)
+    await asyncio.to_thread(furnish_root, root, programs, modules)
     await asyncio.to_thread(install_modules, root, module_tree(work / "kernel"), work / "kernel", version)
     progress.emit(Note("importing the cluster's images"))
     imported = await _images(work, root, programs)

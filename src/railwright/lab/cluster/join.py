@@ -15,11 +15,10 @@ _STEP_S = 0.5
 _NOT_FOUND = 404
 _WORKER = "node-role.kubernetes.io/worker"
 _LABELS = {
-    _WORKER: "",
     "feature.node.kubernetes.io/pci-15b3.present": "true",
     "feature.node.kubernetes.io/pci-10de.present": "true",
 }
-"""The role, and what Node Feature Discovery would say of what the node shows."""
+"""What Node Feature Discovery would say of what the node shows; on a bare cluster it is installed, and says so itself."""
 _UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
 
 
@@ -62,7 +61,8 @@ async def _join(client: PlaneClient, shape: Shape, number: int) -> bool:
     ]
     await client.merge(ref, {"status": {"addresses": addresses}}, status=True)
     taints = [taint for taint in dig(node, "spec", "taints", default=()) if taint.get("key") != _UNINITIALIZED]
-    await client.merge(ref, {"metadata": {"labels": _LABELS}, "spec": {"taints": taints}})
+    labels = {_WORKER: "", **({} if shape.bare else _LABELS)}
+    await client.merge(ref, {"metadata": {"labels": labels}, "spec": {"taints": taints}})
     return True
 
 

@@ -1,5 +1,5 @@
 """
-The process that holds a virtual cluster: `python -m railwright.lab.cluster.keeper FOLDER NODES RAILS [DEFINITIONS]`.
+The process that holds a virtual cluster: `python -m ...lab.cluster.keeper FOLDER NODES RAILS PLATFORM [DEFINITIONS]`.
 
 It starts the switch, the control plane and the machines, and they end with it, however it ends. What it is doing stands
 in FOLDER/progress, a line of JSON an event; FOLDER/kubeconfig is there once the cluster is up.
@@ -24,7 +24,7 @@ from railwright.lab.cluster.join import join_all
 from railwright.lab.cluster.machine import command, first_file_system
 from railwright.lab.cluster.programs import ensure_all
 from railwright.lab.cluster.shape import Shape, node_name, segments
-from railwright.lab.cluster.stand_ins import playing
+from railwright.lab.cluster.stand_ins import NOT_SERVED, playing
 from railwright.lab.controlplane.definitions import install_definitions
 from railwright.lab.controlplane.plane import Plane, running_plane
 from railwright.lab.controlplane.pods import running_scheduler
@@ -35,6 +35,8 @@ from railwright.ports.progress import Event, Note, Progress
 
 PROGRESS, KUBECONFIG = "progress", "kubeconfig"
 CONTEXT = "railwright-cluster"
+BARE, BY_HAND = "bare", "by-hand"
+"""Platforms: OpenShift without operators, for `apply`; or the Network Operator there already, to try things by hand."""
 _FLAGS = {
     "kube-apiserver": ("--kubelet-preferred-address-types=ExternalIP,InternalIP",),
     "kube-controller-manager": ("--node-monitor-grace-period=120s",),
@@ -76,8 +78,8 @@ async def keep(folder: Path, shape: Shape, definitions: Path | None) -> None:
         async with _control_plane(programs) as plane, _machines(folder, shape, qemu, disk, plane, told) as machines:
             client = plane.client()
             try:
-                await install_definitions(client, definitions)
-                async with playing(programs["kwok"].parent, plane, client):
+                await install_definitions(client, definitions, NOT_SERVED)
+                async with playing(programs["kwok"].parent, plane, client, shape):
                     await join_all(client, shape, lambda: _all_run(machines))
                     _write_kubeconfig(folder / KUBECONFIG, plane)
                     told.say("up", "")
@@ -163,14 +165,15 @@ async def _until_told(folder: Path, shape: Shape, definitions: Path | None) -> N
         await keeping
 
 
-def main(folder: Path, nodes: int, rails: int, definitions: Path | None = None) -> None:
+def main(folder: Path, nodes: int, rails: int, platform: str, definitions: Path | None = None) -> None:
     """Keep a cluster; temporary files are the folder's, so that whoever removes it leaves nothing."""
     tempfile.tempdir = str(folder / "tmp")
     (folder / "tmp").mkdir(exist_ok=True)
     (folder / "process").write_text(str(os.getpid()))
     # Each cluster of this machine has loopback addresses of its own; those of Services begin at 64.
-    asyncio.run(_until_told(folder, Shape(nodes, rails, 2 + secrets.randbelow(60)), definitions))
+    shape = Shape(nodes, rails, 2 + secrets.randbelow(60), bare=platform == BARE)
+    asyncio.run(_until_told(folder, shape, definitions))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *map(Path, sys.argv[4:]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], *map(Path, sys.argv[5:]))

@@ -4,13 +4,14 @@ from pathlib import Path
 
 from railwright.lab.cluster.disk import Disk
 from railwright.lab.cluster.guest.agent import PORT
+from railwright.lab.cluster.openshift import OS_RELEASE
 from railwright.lab.cluster.shape import MEMORY_MIB, Shape, kubelet_address, segments, settings_text
 from railwright.lab.rdma.cpio import Archive
 from railwright.lab.rdma.machine import CONTROL
 from railwright.lab.rdma.tools import Emulator
 
 _GUEST = Path(__file__).parent / "guest"
-_SCRIPTS = ("init", "dress-rails", "cni-rail", "runtime")
+_SCRIPTS = ("init", "dress-rails", "cni-rail", "runtime", "driver")
 _FILES = ("agent.py", "containerd.toml", "kubelet.yaml", "verbs_devices.py")
 _KUBELET_PORT = 10250
 
@@ -22,6 +23,7 @@ def first_file_system(disk: Disk, shape: Shape, number: int, kubeconfig: str) ->
         archive.file(f"own/usr/lib/railwright/{name}", (_GUEST / name).read_bytes(), 0o755)
     for name in _FILES:
         archive.file(f"own/usr/lib/railwright/{name}", (_GUEST / name).read_bytes())
+    archive.file("own/etc/os-release", OS_RELEASE.encode())
     archive.file("own/etc/railwright/node", settings_text(shape, number).encode())
     archive.file("own/etc/railwright/kubeconfig", kubeconfig.encode(), 0o600)
     return disk.first.read_bytes() + archive.close()

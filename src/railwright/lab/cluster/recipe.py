@@ -46,7 +46,17 @@ COMPILER = ("bash", "coreutils", "dash", "findutils", "gawk", "gcc-14", "grep", 
 DISK_MIB = 3072
 
 _FILES = (
-    *("recipe.py", "disk.py", "images.py", "root.py", "shim.py", "userland.py", "guest/shim.c", "guest/init-first"),
+    *(
+        "recipe.py",
+        "disk.py",
+        "images.py",
+        "root.py",
+        "shim.py",
+        "userland.py",
+        "guest/shim.c",
+        "guest/driver.c",
+        "guest/init-first",
+    ),
 )
 _RDMA_FILES = ("recipe.py", "kernel.py", "elf.py", "packages.py", "cpio.py")
 

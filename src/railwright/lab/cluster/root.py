@@ -22,8 +22,8 @@ _PCI_VENDORS = ("15b3", "8086", "10de", "1af4")
 _RUN_LIMIT_S = 120.0
 
 
-def furnish_root(root: Path, programs: Mapping[str, Path], shim: bytes) -> None:
-    """Add folders, links, accounts and programs to a root of unpacked packages."""
+def furnish_root(root: Path, programs: Mapping[str, Path], modules: Mapping[str, bytes]) -> None:
+    """Add folders, links, accounts, programs and modules of our own to a root of unpacked packages."""
     for name in _LEFT_OUT:
         shutil.rmtree(root / name, ignore_errors=True)
     for name in _FOLDERS:
@@ -46,7 +46,10 @@ def furnish_root(root: Path, programs: Mapping[str, Path], shim: bytes) -> None:
         _link(root / "opt/cni/bin" / name, "/usr/lib/railwright/cni-rail")
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\n")
-    (root / "usr/lib/railwright/shim.ko").write_bytes(shim)
+    for name, content in modules.items():
+        file = root / "usr/lib/railwright" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
     _busybox_links(root)
 
 

@@ -23,11 +23,13 @@ class Shape:
     Attributes:
         network: second number of the loopback addresses at which the API server finds the kubelets; another one for
             every cluster of this machine.
+        bare: an OpenShift cluster without any operator; else NVIDIA's Network Operator is there already.
     """
 
     nodes: int = 2
     rails: int = 2
     network: int = 200
+    bare: bool = False
 
     def numbers(self) -> range:
         """Give the numbers of its nodes."""

@@ -1,71 +1,116 @@
 """
-NVIDIA's Network Operator, played on the virtual cluster by watch; everything that it starts is real.
+Who is played on the virtual cluster by watch; everything that they start is real.
 
-The stand-in is the simulator's: it reads NicClusterPolicy and network objects and answers with DaemonSets, ConfigMaps and
-NADs. Here its DaemonSet runs the real shared device plugin, with the real ConfigMap, in pods of real kubelets. Operands whose
-images cannot run here are pods that only wait. The operator's own Deployment lives on a made-up node (KWOK), so that it
-counts as running and takes no emulated processor.
+The stand-ins are the simulator's: they read objects and answer with DaemonSets, ConfigMaps and NADs. Here their DaemonSets
+run real device plugins, with the real ConfigMaps, in pods of real kubelets (operands.py). The operators' own Deployments
+live on a made-up node (KWOK), so that they count as running and take no emulated processor.
+
+Two kinds of cluster: one on which NVIDIA's Network Operator is there already, to try things by hand; and a bare OpenShift
+cluster, for `railwright apply` to do its whole job on.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.errors import ClusterUnreachable
 from railwright.core.ids import NodeName
-from railwright.core.kinds import DAEMON_SET, DEPLOYMENT, NAMESPACE, NODE
-from railwright.core.objects import KubeObject, Ref, dig, ref_of
-from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN
+from railwright.core.kinds import DEPLOYMENT, NAMESPACE, NODE
+from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.lab.cluster.images import PAUSE
+from railwright.lab.cluster.openshift import devices_of, platform_objects
+from railwright.lab.cluster.operands import MARK, OPERATORS_NODE, real_operands
+from railwright.lab.cluster.plugins import CONTROLLER_REVISION, react_gpus, react_revisions
+from railwright.lab.cluster.shape import Shape
 from railwright.lab.controlplane.actors import Actors, acting
-from railwright.lab.controlplane.client import PlaneClient
+from railwright.lab.controlplane.client import Answered, PlaneClient
+from railwright.lab.controlplane.definitions import named_kinds
 from railwright.lab.controlplane.faster_time import FasterTime
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.pods import KWOK_MARK, running_kwok
+from railwright.lab.controlplane.seed import seed
+from railwright.standins.all import STANDINS
 from railwright.standins.kinds import network_operator, networks
-from railwright.standins.model import Objects, React, Write
+from railwright.standins.model import React
 from railwright.standins.operators import NETWORK
 
-MARK = {"railwright.dev/stand-in": "played by the virtual cluster"}
-_OPERATORS_NODE = "operators"
-_FOLLOWED = (
-    *(kinds.NODE, kinds.POD, kinds.NAMESPACE, kinds.CONFIG_MAP, kinds.DAEMON_SET, kinds.DEPLOYMENT),
-    *(kinds.NIC_CLUSTER_POLICY, kinds.MACVLAN_NETWORK, kinds.IPOIB_NETWORK, kinds.HOST_DEVICE_NETWORK),
-    kinds.NETWORK_ATTACHMENT_DEFINITION,
-)
-_KUBELET = "/var/lib/kubelet"
-_SHARED = "rdma-shared-dp-ds"
-_SETTINGS, _SETTINGS_PLACE = "rdma-devices", "/k8s-rdma-shared-dev-plugin"
-"""The ConfigMap that the policy's `config` goes into, and where the plugin reads it."""
+_REAL = frozenset({"deployment-controller", "daemon-set-controller", "kubelet", "multus"})
+"""Nobody plays these: kube-controller-manager, kubelets and Multus are there."""
+_UNFOLLOWED = frozenset({kinds.EVENT, kinds.SECRET})
+NOT_SERVED = frozenset({kinds.NODE_NETWORK_CONFIGURATION_POLICY})
+"""Nobody plays nmstate: a plan must not choose it."""
 
 
 @asynccontextmanager
-async def playing(kwok: Path, plane: Plane, client: PlaneClient) -> AsyncIterator[None]:
+async def playing(kwok: Path, plane: Plane, client: PlaneClient, shape: Shape) -> AsyncIterator[Actors]:
     """
-    Play the operator for the length of a block.
+    Play operators for the length of a block, on a plane that serves their kinds.
 
     Args:
         kwok: the folder that ensure_programs gave for KWOK_PROGRAMS.
+
+    Raises:
+        ClusterUnreachable: the API server refuses what the cluster begins with.
     """
     async with running_kwok(kwok, plane):
-        for obj in _operators():
-            await client.create(obj, ref_of(obj))
-        await client.merge(Ref(NODE, "", _OPERATORS_NODE), {"status": {"capacity": {"pods": "20"}}}, status=True)
-        standins = (
+        refused = await seed(client, beginning(shape))
+        if refused:
+            raise ClusterUnreachable(f"the virtual cluster has no beginning: {'; '.join(refused)}")
+        await client.merge(Ref(NODE, "", OPERATORS_NODE), {"status": {"capacity": {"pods": "50"}}}, status=True)
+        actors = Actors(client, played(shape), devices_of(shape), FasterTime(1.0))
+        async with acting(actors, await _followed(client)):
+            yield actors
+
+
+def beginning(shape: Shape) -> tuple[KubeObject, ...]:
+    """Give what is there before anybody does anything: the made-up node, and OpenShift or the one operator."""
+    return (_operators_node(), *(platform_objects() if shape.bare else _network_operator()))
+
+
+def played(shape: Shape) -> tuple[tuple[str, React], ...]:
+    """Name who is played, and how."""
+    if not shape.bare:
+        return (
             ("network-operator", real_operands(network_operator.react)),
             ("network-operator-networks", networks.react_nvidia),
         )
-        async with acting(Actors(client, standins, {}, FasterTime(1.0)), _FOLLOWED):
-            yield
+    return (
+        ("daemon-set-revisions", react_revisions),
+        *((name, real_operands(react)) for name, react in STANDINS if name not in _REAL),
+        ("gpu-device-plugin", react_gpus),
+    )
 
 
-def _operators() -> tuple[KubeObject, ...]:
-    """Give the made-up node, and the operator's namespace and Deployment on it."""
+async def _followed(client: PlaneClient) -> list[Kind]:
+    """Give every kind that is served and that some stand-in may ask for."""
+    served = []
+    for kind in (*named_kinds(), CONTROLLER_REVISION):
+        try:
+            await client.resource(kind)
+        except Answered:
+            continue
+        served.append(kind)
+    return [kind for kind in served if kind not in _UNFOLLOWED]
+
+
+def _operators_node() -> KubeObject:
+    roles = {f"node-role.kubernetes.io/{role}": "" for role in ("control-plane", "master")}
+    return {
+        "apiVersion": NODE.api_version,
+        "kind": NODE.kind,
+        "metadata": {"name": OPERATORS_NODE, "labels": roles, "annotations": {**MARK, **KWOK_MARK}},
+        "spec": {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]},
+    }
+
+
+def _network_operator() -> tuple[KubeObject, ...]:
+    """Give NVIDIA's Network Operator as its chart leaves it: a namespace, and a Deployment that runs."""
     name = NETWORK.deployments[0]
     labels = {"app": name}
     pod: dict[str, Any] = {
-        "nodeName": NodeName(_OPERATORS_NODE),
+        "nodeName": NodeName(OPERATORS_NODE),
         "containers": [{"name": "manager", "image": PAUSE}],
     }
     spec = {
@@ -73,15 +118,7 @@ def _operators() -> tuple[KubeObject, ...]:
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": pod},
     }
-    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
-    role = {"node-role.kubernetes.io/control-plane": ""}
     return (
-        {
-            "apiVersion": NODE.api_version,
-            "kind": NODE.kind,
-            "metadata": {"name": _OPERATORS_NODE, "labels": role, "annotations": {**MARK, **KWOK_MARK}},
-            "spec": {"taints": [taint]},
-        },
         {"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": NETWORK.namespace}},
         {
             "apiVersion": DEPLOYMENT.api_version,
@@ -90,46 +127,3 @@ def _operators() -> tuple[KubeObject, ...]:
             "spec": spec,
         },
     )
-
-
-def real_operands(react: React) -> React:
-    """Let a stand-in's DaemonSets run what is real here."""
-
-    def reacting(world: Objects, now: datetime) -> tuple[Write, ...]:
-        return tuple(_real(write) for write in react(world, now))
-
-    return reacting
-
-
-def _real(write: Write) -> Write:
-    pod = dig(write.body, "spec", "template", "spec")
-    if write.ref.kind != DAEMON_SET or pod is None:
-        return write
-    spec = write.body["spec"]
-    template = {**spec["template"], "spec": _pod(write.ref.name, pod)}
-    return Write(write.verb, write.ref, {**write.body, "spec": {**spec, "template": template}})
-
-
-def _pod(daemon_set: str, pod: Mapping[str, Any]) -> dict[str, Any]:
-    """Spell the pod of an operand: a real device plugin, or one that only waits."""
-    (container, *_) = pod["containers"]
-    common = {**pod, "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False}
-    if daemon_set != _SHARED:
-        waiting = {"name": container["name"], "image": PAUSE, "imagePullPolicy": "Never"}
-        return {**common, "containers": [waiting]}
-    folders = {"plugins": f"{_KUBELET}/device-plugins", "registry": f"{_KUBELET}/plugins_registry", "devices": "/dev"}
-    plugin = {
-        "name": container["name"],
-        "image": SHARED_DEVICE_PLUGIN,
-        "imagePullPolicy": "Never",
-        "securityContext": {"privileged": True},
-        "volumeMounts": [
-            *({"name": name, "mountPath": path} for name, path in folders.items()),
-            {"name": "settings", "mountPath": _SETTINGS_PLACE},
-        ],
-    }
-    volumes = [
-        *({"name": name, "hostPath": {"path": path}} for name, path in folders.items()),
-        {"name": "settings", "configMap": {"name": _SETTINGS}},
-    ]
-    return {**common, "hostNetwork": True, "containers": [plugin], "volumes": volumes}

@@ -15,7 +15,7 @@ from pathlib import Path
 from railwright.core.errors import ClusterUnreachable, UsageError
 from railwright.core.kinds import NODE
 from railwright.core.objects import dig
-from railwright.lab.cluster.keeper import CONTEXT, KUBECONFIG, PROGRESS
+from railwright.lab.cluster.keeper import BARE, BY_HAND, CONTEXT, KUBECONFIG, PROGRESS
 from railwright.lab.cluster.shape import MOST_NODES, MOST_RAILS, Shape, node_name
 from railwright.lab.controlplane.client import PlaneClient
 from railwright.lab.rdma.machine import CONTROL, ShellResult, connected
@@ -124,7 +124,8 @@ async def _start_keeper(folder: Path, shape: Shape, definitions: Path | None) ->
 
 def _keeper_command(folder: Path, shape: Shape, definitions: Path | None) -> list[str]:
     named = [] if definitions is None else [str(definitions.resolve())]
-    return [sys.executable, "-m", KEEPER, str(folder), str(shape.nodes), str(shape.rails), *named]
+    platform = BARE if shape.bare else BY_HAND
+    return [sys.executable, "-m", KEEPER, str(folder), str(shape.nodes), str(shape.rails), platform, *named]
 
 
 async def _follow(folder: Path, keeper: asyncio.subprocess.Process, progress: Progress) -> None:

@@ -32,6 +32,8 @@ from railwright.standins.view import (
 
 DEPLOYMENT_START_S = 20
 REVISION_LABEL = "controller-revision-hash"
+REVISION_MARK = "standins.railwright.dev/revision"
+"""Annotation of a DaemonSet whose pods a real controller makes: which revision that one made last."""
 
 
 def react_daemon_sets(world: Objects, now: datetime) -> tuple[Write, ...]:
@@ -42,7 +44,8 @@ def react_daemon_sets(world: Objects, now: datetime) -> tuple[Write, ...]:
 
 def revision(daemon_set: KubeObject) -> str:
     """Name the revision of a DaemonSet's template, as its pods' label has it."""
-    return short_hash(daemon_set["spec"]["template"])
+    marked = dig(daemon_set, "metadata", "annotations", REVISION_MARK)
+    return str(marked) if marked else short_hash(daemon_set["spec"]["template"])
 
 
 def _one(world: Objects, daemon_set: KubeObject) -> tuple[Write, ...]:

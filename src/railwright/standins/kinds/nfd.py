@@ -38,6 +38,8 @@ from railwright.standins.workloads import daemon_set, deployment
 PREFIX = "feature.node.kubernetes.io/"
 _IMAGE = "registry.redhat.io/openshift4/ose-node-feature-discovery-rhel9"
 _COREOS = re.compile(r"CoreOS (\d+\.\d+)\.(\S+)")
+_NOT_IN_LABELS = re.compile(r"[^-A-Za-z0-9_.]")
+"""Source: kubernetes-sigs/node-feature-discovery v0.18.3, source/kernel/version.go, parseVersion."""
 _UBUNTU = re.compile(r"Ubuntu (\d+\.\d+)")
 
 
@@ -125,7 +127,8 @@ def labels_from_hardware(world: Objects, node: KubeObject) -> dict[str, str]:
     """Give the labels that NFD writes for what is in a node, operating system included."""
     devices = world.devices.get(NodeName(name_of(node)))
     image = str(dig(node, "status", "nodeInfo", "osImage", default=""))
-    labels = {f"{PREFIX}kernel-version.full": str(dig(node, "status", "nodeInfo", "kernelVersion", default=""))}
+    kernel = str(dig(node, "status", "nodeInfo", "kernelVersion", default=""))
+    labels = {f"{PREFIX}kernel-version.full": _NOT_IN_LABELS.sub("_", kernel).strip("-_.")}
     coreos, ubuntu = _COREOS.search(image), _UBUNTU.search(image)
     if coreos:
         labels[f"{PREFIX}system-os_release.ID"] = "rhel"

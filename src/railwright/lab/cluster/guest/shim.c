@@ -5,7 +5,8 @@
  * 1. A software RDMA device hangs under the PCI function of its netdev, where a real one is found:
  *    /sys/bus/pci/devices/ADDRESS/infiniband/NAME and /sys/class/infiniband/NAME/device.
  * 2. PCI functions show the ids that they are told to ("0000:01:00.0=15b3:1021:020000"), and so do the virtual
- *    functions of these. Drivers are bound by then; what is shown is all that changes.
+ *    functions of these. Drivers are bound by then; what is shown is all that changes. A new virtual function has the
+ *    vendor of its physical one: it gets its own back until its driver is bound.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -22,6 +23,7 @@ module_param(vf_device, ushort, 0444);
 MODULE_PARM_DESC(vf_device, "device id of virtual functions of shown functions");
 
 static struct pci_dev *shown[16];
+static ushort own_vendor[16];
 
 static int show_ids(int n)
 {
@@ -33,6 +35,7 @@ static int show_ids(int n)
 	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
 	if (!pdev)
 		return -ENODEV;
+	own_vendor[n] = pdev->vendor;
 	pdev->vendor = vendor;
 	pdev->device = device;
 	pdev->subsystem_vendor = vendor;
@@ -46,11 +49,18 @@ static int on_pci(struct notifier_block *block, unsigned long action, void *data
 	struct pci_dev *pdev = to_pci_dev(data);
 	int n;
 
-	if (action != BUS_NOTIFY_ADD_DEVICE || !pdev->is_virtfn)
+	if (!pdev->is_virtfn)
 		return NOTIFY_DONE;
-	for (n = 0; n < shows; n++)
-		if (pdev->physfn == shown[n])
+	for (n = 0; n < shows; n++) {
+		if (pdev->physfn != shown[n])
+			continue;
+		if (action == BUS_NOTIFY_ADD_DEVICE) {
+			pdev->vendor = own_vendor[n];
+		} else if (action == BUS_NOTIFY_BOUND_DRIVER) {
+			pdev->vendor = shown[n]->vendor;
 			pdev->device = vf_device;
+		}
+	}
 	return NOTIFY_OK;
 }
 
