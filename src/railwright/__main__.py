@@ -1,13 +1,18 @@
 """Entry point of `railwright`, `oc railwright` and `kubectl railwright`."""
 
+import signal
 import sys
+from types import FrameType
 
 _INTERRUPTED = 130
+_ENDINGS = ("SIGTERM", "SIGHUP")
+"""What a scheduler, a service manager or a terminal that closes sends; not every system has both."""
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
+        _end_as_after_ctrl_c()
         from railwright.cli.streams import prepare_streams
 
         prepare_streams()
@@ -19,6 +24,22 @@ def main() -> None:
         sys.stderr.write("interrupted\n")
         code = _INTERRUPTED
     sys.exit(code)
+
+
+def _end_as_after_ctrl_c() -> None:
+    """Let whoever asks us to end wait for the same care that Ctrl-C gets; what a parent ignores (nohup) stays ignored."""
+    for name in _ENDINGS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C does now: whoever runs a command has a handler for that; a shell's background ignores it."""
+    after_ctrl_c = signal.getsignal(signal.SIGINT)
+    if not callable(after_ctrl_c):
+        raise KeyboardInterrupt
+    after_ctrl_c(signal.SIGINT, frame)
 
 
 if __name__ == "__main__":

@@ -295,7 +295,10 @@ def process(command: str) -> subprocess.CompletedProcess[str]:
     ("command", "code"),
     [
         ("railwright explain all | true", 0),
-        ("railwright explain all >&-", 0),
+        ("railwright explain all >&-", 2),
+        ("railwright explain --help >&-", 2),
+        ("railwright --version >&-", 2),
+        ("railwright --help >/dev/full", 2),
         ("railwright explain all 2>&-", 0),
         ("railwright --help | true", 0),
         ("railwright plan -f good.yaml --cluster sim:h200-roce 2>/dev/full", 0),

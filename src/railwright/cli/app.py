@@ -13,6 +13,8 @@ from railwright.core.version import __version__
 if TYPE_CHECKING:
     from cyclopts import App
 
+    from railwright.core.errors import UsageError
+
 
 def make_app(name: str = "railwright") -> "App":
     """Build the table; `name` is how the person called it ("oc railwright")."""
@@ -62,23 +64,35 @@ def main(arguments: list[str]) -> int:
 
 def _told(text: str) -> int:
     from railwright.cli.streams import write_result
+    from railwright.core.errors import UsageError
 
-    write_result(text)
+    try:
+        write_result(text)
+    except UsageError as error:
+        return _wrong(error)
     return 0
+
+
+def _wrong(error: "UsageError") -> int:
+    from railwright.cli.edge import show_error
+    from railwright.cli.options import Common
+
+    show_error(error, Common())
+    return error.exit_code
 
 
 def _run(name: str, arguments: list[str]) -> int:
     from cyclopts import CycloptsError
 
-    from railwright.cli.edge import show_error
-    from railwright.cli.options import Common
+    from railwright.cli.streams import unwritten
     from railwright.core.errors import UsageError
 
     try:
         result = make_app(name)(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as wrong:
         known = f"{name} {arguments[0]} --help" if arguments[0] in COMMANDS else f"{name} --help"
-        error = UsageError(str(wrong), hint=known)
-        show_error(error, Common())
-        return error.exit_code
+        return _wrong(UsageError(str(wrong), hint=known))
+    except OSError as error:
+        # A command translates its own: this is the text of its --help.
+        return _wrong(unwritten(error))
     return result if isinstance(result, int) else 0

@@ -68,9 +68,14 @@ def show_error(error: RailwrightError, common: Common) -> None:
 
 
 def _show_bug(error: Exception) -> None:
-    with tempfile.NamedTemporaryFile("w", prefix="railwright-bug-", suffix=".txt", delete=False) as debug:
-        debug.write(redact_text("".join(traceback.format_exception(error))))
+    trace = redact_text("".join(traceback.format_exception(error)))
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="railwright-bug-", suffix=".txt", delete=False) as debug:
+            debug.write(trace)
+        next_step = f"report it with {Path(debug.name)}"
+    except OSError as full:
+        next_step = f"report it with these lines, for which no file could be written ({full.strerror}):\n{trace}"
     sys.stderr.write(
         f"error: internal  (exit 1)\n  a bug of railwright: {type(error).__name__}: {redact_text(str(error))}\n"
-        f"  next  report it with {Path(debug.name)}\n"
+        f"  next  {next_step}\n"
     )

@@ -5,6 +5,7 @@ Progress that nobody can see must not stop an apply; a result that cannot be wri
 """
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -32,10 +33,11 @@ def prepare_streams() -> None:
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 - open until the process ends
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - open until the process ends
+        # Only for reading, so that a result which goes nowhere is an error; and no other file gets this number.
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: SIM115, PTH123 - open until the process ends
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    raw = io.BytesIO() if sys.stderr is None else sys.stderr.buffer
+    raw = open(os.devnull, "wb") if sys.stderr is None else sys.stderr.buffer  # noqa: SIM115, PTH123 - as above
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = _Forgiving(raw, encoding=encoding, errors="backslashreplace", line_buffering=True)
 
@@ -53,9 +55,17 @@ def write_result(text: str) -> None:
     except BrokenPipeError:
         _hush()
     except OSError as error:
-        _hush()
-        message = f"the result cannot be written to stdout: {error.strerror}"
-        raise UsageError(message, hint="what the command did stays done; run it again to see its result") from error
+        raise unwritten(error) from error
+
+
+def unwritten(error: OSError) -> UsageError:
+    """Say that stdout takes nothing; what is still on its way there is let go."""
+    _hush()
+    why = "it is closed" if error.errno == errno.EBADF else error.strerror
+    return UsageError(
+        f"the result cannot be written to stdout: {why}",
+        hint="what the command did stays done; run it again to see its result",
+    )
 
 
 def _hush() -> None:
