@@ -174,21 +174,33 @@ for folder in "$sys"/class/infiniband/*; do
   done
 done
 
+gids_in() { # folder of a port's GIDs: a line FILE:GID for each that is set; one program for all, for a port has hundreds
+  if have grep; then
+    limited grep -Hv '^0000:0000:0000:0000:0000:0000:0000:0000$' "$1"/*
+  else
+    for file in "$1"/*; do
+      if get "$file"; then printf '%s:%s\n' "$file" "$value"; fi
+    done
+  fi
+}
+
 section gids
 for folder in "$sys"/class/infiniband/*; do
   # Each port has 256 entries; a thousand virtual functions would take longer than a node may take to answer.
   if [ -e "$folder/device/physfn" ]; then continue; fi
   if late; then break; fi
-  for file in "$folder"/ports/*/gids/*; do
-    get "$file" || continue
-    if [ "$value" = 0000:0000:0000:0000:0000:0000:0000:0000 ]; then continue; fi
-    gid=$value
-    index=${file##*/}
-    port=${file%/gids/*}
-    get "$port/gid_attrs/types/$index"
-    type=$value
-    get "$port/gid_attrs/ndevs/$index"
-    out "${folder##*/}$TAB${port##*/}$TAB$index$TAB$type$TAB$value$TAB$gid"
+  for port in "$folder"/ports/*; do
+    [ -d "$port/gids" ] || continue
+    while IFS=: read -r file gid; do
+      if [ "$gid" = 0000:0000:0000:0000:0000:0000:0000:0000 ] || [ -z "$gid" ]; then continue; fi
+      index=${file##*/}
+      get "$port/gid_attrs/types/$index"
+      type=$value
+      get "$port/gid_attrs/ndevs/$index"
+      out "${folder##*/}$TAB${port##*/}$TAB$index$TAB$type$TAB$value$TAB$gid"
+    done <<EOT
+$(gids_in "$port/gids")
+EOT
   done
 done
 
