@@ -227,7 +227,7 @@ def _check_budget(planned: Planned) -> None:
         least_s = math.ceil(round_s(schedule.steps))
         raise UsageError(
             f"a budget of {budget_s:g} s has no room for anything: the shortest round takes {least_s} s",
-            hint=f"--budget {least_s}s, or --quick",
+            hint=f"--budget {least_s}s",
         )
 
 

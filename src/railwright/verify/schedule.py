@@ -112,10 +112,11 @@ def make_schedule(
         while len(kept) > 1 and round_s(kept) > budget_s:
             kept = kept[:-1]
         fitting = max(0, int(budget_s // round_s(kept)))
+        if len(kept) < len(steps):
+            reasons.append(f"the budget of {budget_s:g} s has room for {len(kept)} of {len(steps)} steps of a round")
         if fitting < len(rounds):
             rounds = rounds[:fitting]
-        if len(kept) < len(steps) or fitting < len(whole):
-            reasons.append(f"the budget of {budget_s:.0f} s has room for {len(rounds)} of {len(whole)} rounds")
+            reasons.append(f"the budget of {budget_s:g} s has room for {fitting} of {len(whole)} rounds")
     return Schedule(nodes, rounds, len(whole), kept, steps[len(kept) :], "; ".join(reasons))
 
 

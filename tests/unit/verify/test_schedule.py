@@ -50,6 +50,12 @@ def test_a_budget_too_small_for_one_round_drops_the_least_important_steps_first(
     assert [step.family for step in schedule.steps] == ["engine", "perftest"]
     assert len(schedule.rounds) == 1
     assert [item.reason.split(":")[0] for item in left_out(schedule, 1)] == ["pairs left out", "steps left out"]
+    assert f"room for 2 of {len(STEPS)} steps of a round" in schedule.reason
+
+
+def test_a_budget_that_a_quick_run_does_not_use_up_leaves_nothing_out() -> None:
+    schedule = make_schedule(names(6), STEPS, budget_s=3 * round_s(STEPS), most_rounds=1)
+    assert schedule.reason == "a quick run: 1 of 5 rounds"
 
 
 def test_a_budget_too_small_for_anything_plans_nothing_and_says_so() -> None:
