@@ -25,7 +25,7 @@ from railwright.apply.retry import retried
 from railwright.apply.stamps import to_stamp
 from railwright.changes.taken import merge_taken
 from railwright.core import kinds
-from railwright.core.errors import ClusterBusy, NotFound, WriteConflict
+from railwright.core.errors import ClusterBusy, NotCollected, NotFound, PermissionMissing, WriteConflict
 from railwright.core.ids import FabricName, StageName
 from railwright.core.marks import LEDGER_LABEL, LEDGER_NAMESPACE, MANAGED_BY, MANAGED_BY_LABEL, is_ours
 from railwright.core.objects import KubeObject, Ref, dig, labels_of, ref_of
@@ -90,7 +90,19 @@ class LedgerStore:
 
     async def _list(self) -> list[KubeObject]:
         selection = Selection(kinds.CONFIG_MAP, namespace=LEDGER_NAMESPACE, labels=LEDGER_LABEL)
-        return [obj async for obj in self._cluster.list(selection)]
+        try:
+            return [obj async for obj in self._cluster.list(selection)]
+        except (PermissionMissing, NotCollected):
+            if await self._has_no_place():
+                return []
+            raise
+
+    async def _has_no_place(self) -> bool:
+        """Whether the ledger's namespace is certainly not there: no Role can be in it then, and no ledger either."""
+        try:
+            return not [obj async for obj in self._cluster.list(Selection(kinds.NAMESPACE, name=LEDGER_NAMESPACE))]
+        except (PermissionMissing, NotCollected):
+            return False
 
     async def open(self) -> None:
         """

@@ -105,13 +105,17 @@ async def read_everywhere(reading: Reading) -> tuple[dict[Ref, KubeObject], tupl
     """Read what says where operators are and what they were told; and the MachineConfigPools."""
     objects: dict[Ref, KubeObject] = {}
     pools: list[KubeObject] = []
-    await together(
+    whole = await together(
         [
             *(reading.each(Selection(kind), _keeper(objects, kind, matters)) for kind, matters in EVERYWHERE.items()),
             reading.each(Selection(kinds.MACHINE_CONFIG_POOL), pools.append),
             reading.each(LEDGER, _keeper(objects, kinds.CONFIG_MAP, _always)),
         ]
     )
+    has_all_namespaces = whole[list(EVERYWHERE).index(kinds.NAMESPACE)]
+    if has_all_namespaces and Ref(kinds.NAMESPACE, "", LEDGER_NAMESPACE) not in objects:
+        # No Role can be in a namespace that is not there, so that reading it is denied; and nothing is in it.
+        reading.forgive(LEDGER)
     return objects, tuple(pools)
 
 

@@ -104,6 +104,10 @@ class Reading:
             self.whole_in.add((selection.kind, selection.namespace))
         return is_whole
 
+    def forgive(self, selection: Selection) -> None:
+        """Take back that a selection could not be seen: it is known by other means that nothing is in it."""
+        self.unseen[:] = [item for item in self.unseen if item.what != _name(selection)]
+
 
 async def start_reading(cluster: Cluster) -> Reading:
     """Begin with what is served; a cluster that answers nothing at all is raised here."""

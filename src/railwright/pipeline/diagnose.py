@@ -46,6 +46,7 @@ class DoctorRecord:
         planned: whether a plan was judged with; without one only what is there is judged.
         wanted: where the wanted state came from; empty for none.
         refusals: why the plan of it must not be carried out; left out where single rules were asked.
+        is_blind: the plan is refused for nothing but that no node could be read, which is no finding.
         fixed: keys of the findings whose remedy was applied, and how that ended; None when nothing was to be mended.
         fail_on: findings from this severity on make the exit code 5; None for none.
     """
@@ -57,6 +58,7 @@ class DoctorRecord:
     planned: bool = False
     wanted: str = ""
     refusals: tuple[Refusal, ...] = ()
+    is_blind: bool = False
     problems: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     fix_record: StageRecord | None = None
@@ -67,7 +69,7 @@ class DoctorRecord:
         """As core/errors.py has it."""
         if self.fix_record is not None and self.fix_record.verdict is not Verdict.PASS:
             return 4
-        if self.refusals and self.fail_on is not None:
+        if self.refusals and self.fail_on is not None and not self.is_blind:
             return 5
         return exit_code_of(self.diagnosis, self.fail_on) or (6 if self.problems else 0)
 
@@ -124,6 +126,7 @@ async def examine(
         planned=decided is not None,
         wanted=_wanted(wanted, asked.wanted_from if intents is not None else "the ledger"),
         refusals=decided.refusals if decided is not None and not asked.only else (),
+        is_blind=decided is not None and _is_blind(decided),
         problems=(problem,) if problem else (),
         fail_on=asked.fail_on,
     )
@@ -135,6 +138,12 @@ def planned(snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, cat
     if not intents:
         return None
     return plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+
+
+def _is_blind(decided: Plan) -> bool:
+    """Whether the plan is refused for nothing but that no node could be read."""
+    codes = {item.code for node in decided.nodes if node.selected for item in node.refused}
+    return {item.code for item in decided.refusals} == {"no-node-admitted"} and codes == {"node-not-read"}
 
 
 def _wanted(intents: tuple[Intent, ...], origin: str) -> str:

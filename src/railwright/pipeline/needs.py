@@ -92,12 +92,12 @@ def plan_needs(extent: Extent) -> tuple[Need, ...]:
 
 
 def status_needs(extent: Extent) -> tuple[Need, ...]:
-    """Plan, and look at what each stage's gate looks at."""
-    looks = tuple(
-        need
-        for stage in _stages(replace(extent, until=None))
-        for need in look_needs(selections_of(stage.gated, stage.expectations, ()))
-    )
+    """Plan, and look at what each stage wrote and what its gate looks at."""
+    looks: list[Need] = []
+    for stage in _stages(replace(extent, until=None)):
+        looks += look_needs(selections_of(stage.gated, stage.expectations, ()))
+        if extent.prepared is not None:
+            looks += live_needs(item.ref for item in extent.prepared.manifests.of_stage(stage.stage))
     return (*plan_needs(extent), *looks)
 
 
@@ -285,23 +285,25 @@ class Command:
 
     Attributes:
         writes: it asks for its rights first.
-        can_do_without: it goes on without looking into nodes and without SCCs, and says UNKNOWN of what it did not see.
+        outside: what it asks for where it may not look into nodes, and says UNKNOWN of what it did not see; None for a
+            command that cannot do without.
     """
 
     needs: Callable[[Extent], tuple[Need, ...]]
     writes: bool = False
-    can_do_without: bool = False
+    outside: Callable[[Extent], tuple[Need, ...]] | None = None
 
 
 COMMANDS: Mapping[str, Command] = {
-    "discover": Command(discover_needs, can_do_without=True),
+    "discover": Command(discover_needs, outside=discover_needs),
     "plan": Command(plan_needs),
     "render": Command(plan_needs),
     "apply": Command(apply_needs, writes=True),
-    "status": Command(status_needs, can_do_without=True),
+    # Without the inside of nodes every plan is refused, and what it would write is not known.
+    "status": Command(status_needs, outside=discover_needs),
     "verify": Command(verify_needs, writes=True),
-    "doctor": Command(doctor_needs, can_do_without=True),
-    "collect": Command(collect_needs, can_do_without=True),
+    "doctor": Command(doctor_needs, outside=doctor_needs),
+    "collect": Command(collect_needs, outside=collect_needs),
     "clean": Command(clean_needs, writes=True),
     "workload": Command(plan_needs),
     "images": Command(plan_needs),

@@ -63,11 +63,12 @@ def grant_of(command: str, wish: RoleWish, around: Surroundings) -> Grant:
     stages = tuple(row.name for row in TABLE)
     if wish.until is not None and wish.until not in stages:
         raise UsageError(f"no stage is named {wish.until!r}", hint="stages: " + ", ".join(stages))
-    if wish.unprivileged and not known.can_do_without:
-        able = ", ".join(name for name, item in COMMANDS.items() if item.can_do_without)
+    asks = known.outside if wish.unprivileged else known.needs
+    if asks is None:
+        able = ", ".join(name for name, item in COMMANDS.items() if item.outside)
         message = f"{command} cannot do without looking into nodes"
         raise UsageError(message, hint=f"--unprivileged is for {able}")
-    needs = (*around.client, *known.needs(extent), *(around.asking if known.writes else ()))
+    needs = (*around.client, *asks(extent), *(around.asking if known.writes else ()))
     needs = _unprivileged(needs) if wish.unprivileged else (*needs, *around.doors)
     made = made_namespaces(extent) if command == "apply" else ()
     needs = tuple(_there(needs, extent, {obj["metadata"]["name"] for obj in made}))

@@ -12,12 +12,12 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
-from railwright.intent.model import Intent
+from railwright.intent.model import Intent, Method
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
 from railwright.pipeline.prove import NOT_YET, kept
-from railwright.plan.model import VERIFIED, Expectation, StagePlan
+from railwright.plan.model import NETWORKS_ATTACHED, VERIFIED, VFS_READY, Expectation, StagePlan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 from railwright.readiness.model import Readiness
@@ -76,12 +76,13 @@ def _not_admitted(prepared: Prepared) -> tuple[tuple[NodeName, str], ...]:
 async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageStatus:
     if stage.name == VERIFIED:
         return _verified(stage, prepared)
-    if not stage.applies:
-        return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
     since = _since(stage, prepared)
-    if prepared.plan.is_refused:
+    if prepared.plan.is_refused and not _is_never_wanted(stage, prepared):
+        # What a stage has to do was not decided: that nothing is left of it says nothing.
         reason = "the plan is refused today: " + "; ".join(item.code for item in prepared.plan.refusals)
         return StageStatus(stage.name, Verdict.UNKNOWN, reason, since=since)
+    if not stage.applies:
+        return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
     items = prepared.manifests.of_stage(stage.name)
     live = await read_live(world.cluster, world.clock, (item.ref for item in items))
     absent = [item.ref for item in items if item.ref not in live.objects]
@@ -101,6 +102,14 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
     found = _verdict(stage, judged, since, differing)
     unjudged = _refused_though_admitted(prepared) if stage.per_batch and found.verdict is Verdict.PASS else ""
     return replace(found, verdict=Verdict.UNKNOWN, reason=unjudged) if unjudged else found
+
+
+def _is_never_wanted(stage: StagePlan, prepared: Prepared) -> bool:
+    """Whether the wanted state alone, without any fact, says that a stage has nothing to do."""
+    intents = prepared.intents
+    if stage.name == VFS_READY:
+        return all(intent.method is not Method.SRIOV for intent in intents)
+    return stage.name == NETWORKS_ATTACHED and not any(intent.workload_namespaces for intent in intents)
 
 
 def _refused_though_admitted(prepared: Prepared) -> str:

@@ -9,7 +9,7 @@ from railwright.apply.ledger_text import data_to_note, entry_key, entry_to_text,
 from railwright.apply.model import LedgerEntry, StageNote
 from railwright.changes.model import MISSING, TakenField
 from railwright.core import kinds
-from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable, WriteConflict
+from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable, PermissionMissing, WriteConflict
 from railwright.core.ids import FabricName, StageName
 from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
@@ -298,3 +298,29 @@ async def test_a_ledger_that_never_goes_is_an_error_with_the_next_step():
 def test_an_entry_that_nests_without_end_is_unreadable_and_no_bug():
     with pytest.raises(ClusterError, match="here"):
         text_to_entry("[" * 100_000, "here")
+
+
+def _denied(*hidden):
+    """Refuse lists of these kinds, as to a login without a Role."""
+
+    def before(verb, ref):
+        if verb == "list" and ref.kind in hidden:
+            raise PermissionMissing(f"list {ref.kind.kind} is forbidden")
+
+    return before
+
+
+async def test_a_ledger_that_may_not_be_read_is_none_where_its_namespace_is_not_there():
+    """No Role can be in a namespace that does not exist, so that before any apply nobody may read there."""
+    cluster = FakeCluster(before_call=_denied(kinds.CONFIG_MAP))
+    assert (await a_store(cluster)).ledger.entries == {}
+
+
+@pytest.mark.parametrize("hidden", [(kinds.CONFIG_MAP,), (kinds.CONFIG_MAP, kinds.NAMESPACE)])
+async def test_a_ledger_that_may_be_there_and_may_not_be_read_is_never_none(hidden):
+    cluster = FakeCluster()
+    if kinds.NAMESPACE not in hidden:
+        cluster.put(an_object(kinds.NAMESPACE, NAMESPACE_REF.name))
+    cluster.before_call = _denied(*hidden)
+    with pytest.raises(PermissionMissing, match="list ConfigMap is forbidden"):
+        await a_store(cluster)

@@ -378,3 +378,22 @@ async def test_the_offline_snapshot_has_no_nodes_and_admits_that_nothing_was_rea
 def test_an_offline_version_that_is_none_is_refused(text):
     with pytest.raises(UsageError):
         offline_snapshot(text)
+
+
+@pytest.mark.parametrize(
+    ("namespace_is_there", "namespaces_are_hidden", "is_unseen"),
+    [(False, False, False), (True, False, True), (False, True, True)],
+    ids=["no namespace", "a namespace", "namespaces hidden"],
+)
+async def test_a_ledger_that_may_not_be_read_is_unseen_unless_its_namespace_is_not_there(
+    namespace_is_there, namespaces_are_hidden, is_unseen
+):
+    cluster = an_openshift()
+    cluster.kinds = (kinds.CONFIG_MAP, kinds.NAMESPACE)
+    cluster.failing[kinds.CONFIG_MAP] = DENIED
+    if namespace_is_there:
+        cluster.put(an_object(kinds.NAMESPACE, "railwright"))
+    if namespaces_are_hidden:
+        cluster.failing[kinds.NAMESPACE] = DENIED
+    facts = (await look(cluster)).cluster
+    assert any(item.what.startswith("ConfigMap in railwright") for item in facts.unseen) is is_unseen

@@ -1,7 +1,7 @@
 import pytest
 from unit.apply.fake_world import Answering, Seeing, content
 from unit.apply.stage_builders import speaking_judges
-from unit.pipeline.fake_plans import EAST, NODES, a_plan, a_refusal, a_world, an_intent, planned
+from unit.pipeline.fake_plans import EAST, NODES, a_plan, a_refusal, a_stage, a_world, an_intent, planned
 
 from railwright.core import kinds
 from railwright.core.errors import PermissionMissing
@@ -9,8 +9,16 @@ from railwright.core.objects import Ref
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.status import status
-from railwright.plan.model import HARDWARE_LABELLED, NETWORKS_ATTACHED, NIC_DRIVER_READY, VERIFIED
+from railwright.plan.model import (
+    HARDWARE_LABELLED,
+    NETWORKS_ATTACHED,
+    NIC_DRIVER_READY,
+    NODES_PREPARED,
+    VERIFIED,
+    VFS_READY,
+)
 
+NOTHING_TO_DO = (a_stage(NODES_PREPARED, applies=False), a_stage(VFS_READY, applies=False))
 NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic")
 
 
@@ -103,6 +111,16 @@ async def test_a_plan_that_is_refused_today_is_unknown_not_a_pass(monkeypatch):
     planned(monkeypatch, lambda *names: a_plan(*names, refused=(a_refusal(),)))
     record, stages = await verdicts(world)
     assert (stages[NIC_DRIVER_READY].verdict, record.exit_code) == (Verdict.UNKNOWN, 6)
+
+
+async def test_of_a_refused_plan_no_stage_is_said_to_have_nothing_to_do(monkeypatch):
+    """What a stage has to do was not decided; only what the file alone rules out is left out."""
+    planned(monkeypatch, lambda *names: a_plan(*names, refused=(a_refusal(),), stages=NOTHING_TO_DO))
+    _, stages = await verdicts(a_world(), (an_intent(EAST),))
+    assert {name: stage.verdict for name, stage in stages.items()} == {
+        NODES_PREPARED: Verdict.UNKNOWN,
+        VFS_READY: Verdict.SKIP,
+    }
 
 
 async def test_what_may_not_be_read_is_unknown(monkeypatch):
