@@ -106,6 +106,7 @@ async def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path) -> None
         (b"just some text", "nothing in it is known"),
         (b"", "nothing in it is known"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_archive_is_refused_with_words(tmp_path: Path, data: bytes, words: str) -> None:
     (tmp_path / "a").write_bytes(data)
