@@ -29,7 +29,7 @@ from railwright.facts.offline import offline_snapshot
 from railwright.facts.script import node_script
 from railwright.intent.flags import with_flags
 from railwright.intent.model import Fabric, Intent, Method
-from railwright.intent.parse import parse_intents, read_intents
+from railwright.intent.parse import parse_intents, read_intents, read_intents_from
 from railwright.manifests.files import to_files
 from railwright.manifests.images import ImageList
 from railwright.manifests.images import images as _images
@@ -178,6 +178,7 @@ __all__ = [
     "planned_run_text",
     "rbac",
     "read_intents",
+    "read_intents_from",
     "read_local",
     "record_files",
     "refuse_if_refused",
@@ -466,9 +467,8 @@ def choose_fabric(decided: Plan, name: str | None) -> FabricPlan:
     if not decided.fabrics:
         message = "no fabric: none was applied to this cluster, and no rails.yaml was given"
         raise UsageError(message, hint="give one with -f rails.yaml, or apply one first")
-    names = ", ".join(fabric.name for fabric in decided.fabrics) or "none"
-    message = f"{'no fabric is named ' + repr(name) if name else 'which fabric?'} (there are: {names})"
-    raise UsageError(message, hint="pick one with --name")
+    names, problem = ", ".join(fabric.name for fabric in decided.fabrics), f"no fabric is named {name!r}"
+    raise UsageError(f"{problem if name else 'which fabric?'} (there are: {names})", hint="pick one with --name")
 
 
 def refuse_if_refused(decided: Plan) -> None:

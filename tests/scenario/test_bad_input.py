@@ -1,5 +1,6 @@
 """What a hostile or unlucky person gives us: a clear error, the right exit code, no traceback, nothing lost."""
 
+import io
 import json
 import os
 import signal
@@ -90,6 +91,20 @@ def test_every_command_says_that_its_file_is_missing_or_a_folder(
     assert "is a folder" in refused(capsys, [*command.split(), "-f", "folder.yaml", *SIM])
 
 
+@pytest.mark.parametrize("content", [RAILS, RAILS.replace("method:", "methd:"), ""])
+def test_a_hyphen_stands_for_stdin(
+    content: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file.yaml").write_text(content)
+    code = main(["plan", "-f", "file.yaml", *SIM])
+    from_file = capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert main(["plan", "-f", "-", *SIM]) == code
+    from_stdin = capsys.readouterr()
+    assert from_stdin.out == from_file.out
+    assert from_stdin.err == from_file.err.replace("file.yaml", "stdin")
+
+
 @pytest.mark.parametrize("command", ["plan", "render --to out", "apply --yes", "images"])
 def test_without_a_file_the_way_out_is_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no ./rails.yaml" in refused(capsys, [*command.split(), *SIM])
@@ -126,6 +141,11 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(capsys: pytest.C
         (["workload", *SIM], "none was applied to this cluster"),
         (["demo", "--world", "nosuch"], "there is no simulated world"),
         (["render", "-f", "good.yaml", "--to", "out", "--openshift", "banana"], "not an OpenShift version"),
+        (["report", "diff", "a", "b", "--to", "c"], "report diff has no use for --to"),
+        (["report", "show", "a", "--cluster", "sim:h200-roce"], "report has no use for --cluster"),
+        (["demo", "--cluster", "sim:h200-roce"], "demo has no use for --cluster"),
+        (["verify", "-f", "good.yaml", "--image", "", *SIM], "--image '': expected the reference"),
+        (["plan", "-f", "--quiet", "--cluster", "sim:h200-roce"], "-f needs a file, and --quiet is an option"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -144,6 +164,8 @@ def test_wrong_use_is_exit_2_with_what_was_wrong(
         b"",
         b"{bad",
         b"[]",
+        b"null",
+        b"{}",
         b'{"format": "other/1"}',
         b'{"format": "railwright-simulated-world/1"}',
         b'{"format": "railwright-simulated-world/1", "world": "h200-roce", "now": "x", "elapsed_s": 0, "version": 1, "objects": []}',
@@ -157,6 +179,8 @@ def test_a_state_file_that_is_none_is_refused_and_left_as_it_is(
     words = refused(capsys, ["plan", "-f", "good.yaml", "--cluster", "sim:h200-roce@state.json"])
     assert "state.json" in words
     assert "remove this one to begin anew" in words
+    assert "NoneType" not in words
+    assert "indices" not in words
     assert Path("state.json").read_bytes() == content
 
 

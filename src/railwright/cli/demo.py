@@ -9,7 +9,7 @@ from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run, kept_in
-from railwright.cli.options import Common
+from railwright.cli.options import Common, refuse_cluster
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
 
@@ -49,10 +49,11 @@ def demo(
         all_: all six configurations, one line each; exit code 0 only if all end as they should.
         list_: name the worlds and faults.
         to: keep the run of verify in this folder; its report.html opens offline.
-        common: output; --cluster is not used.
+        common: output; no cluster is asked.
     """
 
     async def action() -> int:
+        refuse_cluster("demo", common)
         if list_:
             return show(api.worlds_document(), common)
         faults = "".join(f"+{name}" for name in fault or ())

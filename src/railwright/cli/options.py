@@ -32,8 +32,8 @@ class Common:
 class Wanted:
     """Where the wanted state comes from."""
 
-    file: Annotated[Path | None, Parameter(name=["--file", "-f"])] = None
-    """The wanted state; default ./rails.yaml."""
+    file: Annotated[Path | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
+    """The wanted state; default ./rails.yaml; "-" is stdin."""
     name: str | None = None
     """One fabric of several in the file or on the cluster."""
     method: Literal["shared", "host-device", "sriov"] | None = None
@@ -53,3 +53,17 @@ def names(option: str, values: list[str] | None) -> tuple[str, ...]:
     if values is not None and not found:
         raise api.UsageError(f"{option} names nothing", hint=f"name some, or leave {option} out to mean all")
     return found
+
+
+def refuse_cluster(command: str, common: Common) -> None:
+    """Refuse --cluster where no cluster is asked. Raises UsageError."""
+    if common.cluster is not None:
+        message = f"{command} has no use for --cluster: it asks no cluster"
+        raise api.UsageError(message, hint=f"railwright {command} --help")
+
+
+def check_image(image: str | None) -> None:
+    """Refuse what cannot be the reference of a container image. Raises UsageError."""
+    if image is not None and (not image or any(char.isspace() or not char.isprintable() for char in image)):
+        message = f"--image {image!r}: expected the reference of a container image"
+        raise api.UsageError(message, hint="for instance registry.example.com/team/training:1.0")

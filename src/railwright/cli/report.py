@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run
-from railwright.cli.options import Common
+from railwright.cli.options import Common, refuse_cluster
 
 
 def report(
@@ -25,14 +25,18 @@ def report(
         what: show one run, or diff two (the earlier first).
         folders: folders that verify --to wrote.
         to: show: write the report's files anew into this folder, from the record alone.
-        common: output; --cluster is not used.
+        common: output; no cluster is asked.
     """
 
     async def action() -> int:
+        refuse_cluster("report", common)
         expected = 1 if what == "show" else 2
         if len(folders) != expected:
             message = f"report {what} takes {'one folder' if expected == 1 else 'two folders'}, not {len(folders)}"
             raise api.UsageError(message, hint=f"railwright report {what} {'DIR' if expected == 1 else 'BEFORE AFTER'}")
+        if what == "diff" and to is not None:
+            message = "report diff has no use for --to: it writes no files"
+            raise api.UsageError(message, hint="railwright report diff BEFORE AFTER -o json > FILE")
         records = [api.open_record(folder) for folder in folders]
         if what == "diff":
             return show(api.verify_diff_document(*records), common)

@@ -11,7 +11,7 @@ from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run, kept_in
-from railwright.cli.options import Common, Wanted, names
+from railwright.cli.options import Common, Wanted, check_image, names
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 
@@ -57,6 +57,7 @@ def verify(
     """
 
     async def action() -> int:
+        check_image(image)
         check_folder(to)
         wish = api.Wish(
             options=api.Options(

@@ -1,9 +1,12 @@
 """rails.yaml and flags -> intents, for the commands that need them."""
 
+import sys
 from pathlib import Path
 
 from railwright import api
 from railwright.cli.options import DEFAULT_FILE, Wanted
+
+_STDIN = Path("-")
 
 
 def intents_in(wanted: Wanted) -> tuple[api.Intent, ...] | None:
@@ -26,7 +29,7 @@ def intents_in(wanted: Wanted) -> tuple[api.Intent, ...] | None:
             method=api.Method(wanted.method) if wanted.method else None,
             fabric=api.Fabric(wanted.fabric) if wanted.fabric else None,
         )
-        for intent in api.read_intents(file)
+        for intent in _read(file)
         if wanted.name in {None, intent.name}
     )
     if not intents:
@@ -52,6 +55,15 @@ def names_in(wanted: Wanted) -> tuple[api.FabricName, ...] | None:
         return (api.FabricName(wanted.name),)
     intents = intents_in(wanted) if wanted.file is not None else None
     return tuple(intent.name for intent in intents) if intents else None
+
+
+def _read(file: Path) -> tuple[api.Intent, ...]:
+    if file == _STDIN:
+        return api.read_intents_from(sys.stdin.buffer)
+    if str(file).startswith("-") and not file.exists():
+        message = f"-f needs a file, and {file} is an option"
+        raise api.UsageError(message, hint="-f FILE, or -f - for stdin")
+    return api.read_intents(file)
 
 
 def _file(wanted: Wanted) -> Path | None:

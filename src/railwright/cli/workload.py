@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
-from railwright.cli.options import Common, Wanted
+from railwright.cli.options import Common, Wanted, check_image
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 
@@ -31,9 +31,7 @@ def workload(
     """
 
     async def action() -> int:
-        if image is not None and (not image or any(char.isspace() or not char.isprintable() for char in image)):
-            message = f"--image {image!r}: expected the reference of a container image"
-            raise api.UsageError(message, hint="for instance registry.example.com/team/training:1.0")
+        check_image(image)
         async with await api.open_cluster(common.cluster) as world:
             intents = intents_in(wanted)
             prepared = await api.plan(world, intents or (), progress=progress(quiet=common.quiet))

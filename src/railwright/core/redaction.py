@@ -40,9 +40,11 @@ _FORMS = re.compile(
 _TELLING = r"token|passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 _VALUE = r"""((?<=["'])[^"'\\\n]{3,}|[^\s"'\\,;{}\[\]&<>]{3,})"""
 """In quotes up to the closing one, else up to where a value ends in YAML, JSON, a shell or a URL."""
+_SAID = r"(?!(?:not a value for this key|has no value|wrong type|unknown key|duplicate key|is missing)\b)"
+"""What rails.yaml's mistakes say of a key, behind its name and a colon: no values."""
 _NAMED = re.compile(
     rf"(?i)((?:{_TELLING}|(?:client-key|client-certificate|certificate-authority)-data|\bauth)"
-    rf"""\\*["']?\s{{0,8}}[:=]\s{{0,8}}\\*["']?){_VALUE}"""
+    rf"""\\*["']?\s{{0,8}}[:=]\s{{0,8}}\\*["']?){_SAID}{_VALUE}"""
 )
 _NAME_AND_VALUE = re.compile(
     rf"""(?i)(\bname\\*["']?\s{{0,4}}[:=]\s{{0,4}}\\*["']?[\w.-]{{0,48}}(?:{_TELLING})[\w.-]{{0,48}}\\*["']?\s{{0,4}},?\s{{0,40}}"""

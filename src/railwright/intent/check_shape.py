@@ -4,16 +4,29 @@ Hold one document against the shape: pydantic's faults, told in the words of key
 Goes out: the shape of what is right (what is wrong is cut out, so that the rest can still be checked), and mistakes.
 """
 
-from collections.abc import Mapping
+from collections import abc
 from typing import Any, cast
 
 from pydantic import ValidationError
 
+from railwright.core.redaction import is_secret
 from railwright.intent.keys import KEYS, KeyDoc, children, find_key, parents_of, row_of
 from railwright.intent.mistakes import Mistake, did_you_mean, show
 from railwright.intent.model import Place
 from railwright.intent.shape import DocumentShape
-from railwright.intent.tree import KeyPath, Mark, Node, Scalar, find, key_mark_of, mark_of, path_text, plain, walk
+from railwright.intent.tree import (
+    KeyPath,
+    Mapping,
+    Mark,
+    Node,
+    Scalar,
+    find,
+    key_mark_of,
+    mark_of,
+    path_text,
+    plain,
+    walk,
+)
 
 MAX_ROUNDS = 8
 """How often wrong parts are cut out; each round cuts everything that pydantic names, so two are usual."""
@@ -40,13 +53,21 @@ def check_shape(root: Node, file: str) -> tuple[DocumentShape, tuple[Mistake, ..
         except ValidationError as error:
             for fault in error.errors(include_url=False, include_context=True, include_input=True):
                 path = _path_of(fault["loc"])
-                if not any(len(path) < len(gone) and gone[: len(path)] == path for gone in cut):
-                    mistakes.append(_mistake_of(cast("Mapping[str, Any]", fault), path, root, file))
+                if not _only_follows(str(fault["type"]), path, cut, root):
+                    mistakes.append(_mistake_of(cast("abc.Mapping[str, Any]", fault), path, root, file))
                 cut.append(path)
                 _remove(data, path)
         else:
             return shape, (*mistakes, *_missing(root, data, cut, file)), tuple(cut)
     return DocumentShape(), tuple(mistakes), ((),)
+
+
+def _only_follows(kind: str, path: KeyPath, cut: list[KeyPath], root: Node) -> bool:
+    """Whether a fault is there only because of what was cut out before, or of keys that could not be read."""
+    written = find(root, path)
+    return any(len(path) < len(gone) and gone[: len(path)] == path for gone in cut) or (
+        kind == "too_short" and isinstance(written, Mapping) and not written.is_whole
+    )
 
 
 def _without_value(root: Node, file: str) -> tuple[list[Mistake], list[KeyPath]]:
@@ -69,7 +90,7 @@ def _path_of(location: tuple[int | str, ...]) -> KeyPath:
     return tuple(step for step in location if step != "[key]")
 
 
-def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) -> Mistake:
+def _mistake_of(fault: abc.Mapping[str, Any], path: KeyPath, root: Node, file: str) -> Mistake:
     """Say one fault of pydantic's in our words."""
     text = path_text(path)
     kind = str(fault["type"])
@@ -78,7 +99,7 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
     key = row_of(text)
     expected = _expected(path, key)
     written = find(root, path)
-    seen = show(fault["input"]) if written is None else _seen(written)
+    seen = show(fault["input"]) if written is None else _seen(written, is_hidden=is_secret(path[-1], plain(written)))
     if fault["loc"][-1] == "[key]":
         mark = key_mark_of(root, path)
         return Mistake(_place(file, mark), text, "not a valid key", "a label's key", show(path[-1]))
@@ -98,8 +119,10 @@ def _mistake_of(fault: Mapping[str, Any], path: KeyPath, root: Node, file: str) 
     return Mistake(place, text, "not a value for this key", expected, seen, hint)
 
 
-def _seen(node: Node) -> str:
-    """Show a value as it was written."""
+def _seen(node: Node, *, is_hidden: bool) -> str:
+    """Show a value as it was written; where a Secret's name belongs, somebody may have put the secret itself."""
+    if is_hidden and isinstance(node, Scalar):
+        return "a text that is not shown"
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return f"the number {node.text[:60]}"
     return show(plain(node))

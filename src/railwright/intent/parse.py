@@ -5,7 +5,9 @@ Reading a file is the only I/O here; its size is looked at before its content.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from railwright.core.errors import UsageError
 from railwright.intent.check_shape import check_shape
@@ -22,6 +24,8 @@ from railwright.intent.tree import KeyPath, Node, key_mark_of, mark_of, path_tex
 Checked = tuple[Node, DocumentShape, tuple[KeyPath, ...]]
 """A document: what was written, what of it is right, and the key paths that were cut out of it."""
 
+_READ_BYTES = MAX_BYTES + 1
+"""What is read of a file: enough to see that it is too large."""
 
 _NEXT = "docs/rails-yaml.md shows how to write one"
 
@@ -35,9 +39,29 @@ def read_intents(path: Path | str) -> tuple[Intent, ...]:
         IntentError: mistakes in it, all of them.
     """
     file = str(path)
+    with _readable(file), Path(path).open("rb") as opened:
+        content = opened.read(_READ_BYTES)
+    return _parse_content(content, file)
+
+
+def read_intents_from(stream: BinaryIO, name: str = "stdin") -> tuple[Intent, ...]:
+    """
+    Read a rails.yaml out of a stream; mistakes call it `name`.
+
+    Raises:
+        UsageError: not readable, too large, or not UTF-8.
+        IntentError: mistakes in it, all of them.
+    """
+    with _readable(name):
+        content = stream.read(_READ_BYTES)
+    return _parse_content(content, name)
+
+
+@contextmanager
+def _readable(file: str) -> Iterator[None]:
+    """Say in words why a file cannot be read."""
     try:
-        with Path(path).open("rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
+        yield
     except FileNotFoundError as error:
         message = f"{file}: there is no such file"
         raise UsageError(message, hint=_NEXT, context={"file": file}) from error
@@ -51,6 +75,10 @@ def read_intents(path: Path | str) -> tuple[Intent, ...]:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         message = f"{ascii(file)[1:-1]}: cannot be read: {reason}"
         raise UsageError(message, hint=_NEXT, context={"file": file}) from error
+
+
+def _parse_content(content: bytes, file: str) -> tuple[Intent, ...]:
+    """Parse the first _READ_BYTES of a file."""
     if len(content) > MAX_BYTES:
         message = f"{file}: is too large for a rails.yaml (expected at most {MAX_BYTES} bytes, seen more)"
         raise UsageError(message, hint=_NEXT, context={"file": file})

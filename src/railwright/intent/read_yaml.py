@@ -58,6 +58,7 @@ class _Open:
     items: list[Node] = field(default_factory=list)
     key: tuple[str, Mark] | None = None
     key_is_due: bool = True
+    is_whole: bool = True
     size: int = 1
 
 
@@ -181,15 +182,13 @@ class _Reader:
         if event.tag is not None and event.tag not in _TAGS:
             self.mistakes.append(self._mistake(mark, f"the tag {shown_key(event.tag)} is not supported"))
         is_mapping = isinstance(event, yaml.MappingStartEvent)
-        if self._open and self._open[-1].is_mapping and self._open[-1].key_is_due:
-            raise _Stop(self._mistake(mark, "a key must be a string", seen="a mapping" if is_mapping else "a list"))
         self._open.append(_Open(mark, is_mapping, event.anchor, self._path()))
 
     def _end(self) -> None:
         done = self._open.pop()
         node: Node
         node = (
-            Mapping(tuple(done.entries.values()), done.mark)
+            Mapping(tuple(done.entries.values()), done.mark, done.is_whole)
             if done.is_mapping
             else Sequence(tuple(done.items), done.mark)
         )
@@ -211,15 +210,16 @@ class _Reader:
         else:
             if parent.key is not None:
                 parent.entries[parent.key[0]] = Entry(parent.key[0], parent.key[1], node)
+            parent.key = None
             parent.key_is_due = True
 
     def _take_key(self, parent: _Open, node: Node) -> None:
         """Remember a key until its value comes; a key that can't be used has its value dropped."""
-        parent.key = None
         parent.key_is_due = False
         if not (isinstance(node, Scalar) and isinstance(node.value, str)):
-            seen = node.text if isinstance(node, Scalar) else "a mapping or list"
+            seen = node.text if isinstance(node, Scalar) else "a mapping" if isinstance(node, Mapping) else "a list"
             hint = "write it in quotes" if isinstance(node, Scalar) and node.value is not None else ""
+            parent.is_whole = False
             self.mistakes.append(
                 self._mistake(node.mark, "a key must be a string", seen=shown_key(seen) or "nothing", hint=hint)
             )

@@ -142,6 +142,7 @@ class OperatorsShape(Shape):
     """Operators."""
 
     approval: Literal["Manual", "Automatic"] | None = None
+    upgrade: bool | None = None
     channels: dict[str, Channel] | None = None
     catalogs: dict[str, ObjectName] | None = None
 
@@ -178,7 +179,7 @@ class SpecShape(Shape):
     fabric: Literal["roce", "infiniband"] | None = None
     nodes: NodesShape | None = None
     rails: Annotated[Annotated[list[RailShape], Field(min_length=1)] | None, BeforeValidator(_auto_is_left_out)] = None
-    groups: list[GroupShape] | None = None
+    groups: Annotated[list[GroupShape], Field(min_length=1)] | None = None
     network: NetworkShape | None = None
     driver: DriverShape | None = None
     operators: OperatorsShape | None = None

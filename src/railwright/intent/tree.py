@@ -48,10 +48,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Mapping:
-    """A mapping; its keys are distinct."""
+    """A mapping; its keys are distinct. `is_whole` is false where a key could not be used and was left out."""
 
     entries: tuple[Entry, ...]
     mark: Mark
+    is_whole: bool = True
 
     def get(self, key: str) -> Entry | None:
         """Find a key."""

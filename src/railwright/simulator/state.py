@@ -98,10 +98,11 @@ class StateFile:
         try:
             self._seen = _identity(self.path)
             saved = msgspec.json.decode(self.path.read_bytes())
-            if saved["format"] != FORMAT:
-                raise UsageError(
-                    f"{self.path} has format {saved['format']}, expected {FORMAT}", hint=hint, context=context
-                )
+            form = saved.get("format") if isinstance(saved, dict) else None
+            if form != FORMAT:
+                seen = f"format {str(form)[:60]!r}" if form is not None else "something else"
+                message = f"{self.path} is no saved world (expected format {FORMAT!r}, seen {seen})"
+                raise UsageError(message, hint=hint, context=context)
             world, objects = saved["world"], saved["objects"]
             now, elapsed_s, version = (
                 datetime.fromisoformat(saved["now"]),
@@ -109,13 +110,26 @@ class StateFile:
                 int(saved["version"]),
             )
             refs = [(ref_of(obj), obj) for obj in objects]
-        except (OSError, msgspec.MsgspecError, *_DAMAGED) as problem:
+        except OSError as problem:
+            message = f"{self.path} cannot be read: {problem.strerror}"
+            raise UsageError(message, hint=hint, context=context) from problem
+        except msgspec.MsgspecError as problem:
             raise UsageError(f"{self.path} is no saved world: {problem}", hint=hint, context=context) from problem
+        except _DAMAGED as problem:
+            message = f"{self.path} is a damaged saved world: {_damage(problem)}"
+            raise UsageError(message, hint=hint, context=context) from problem
         if world != self.world:
             raise UsageError(f"{self.path} holds world {world}, not {self.world}", hint=hint, context=context)
         engine.restore(refs, now=now, elapsed_s=elapsed_s, version=version)
         self._saved = (version, now)
         return True
+
+
+def _damage(problem: Exception) -> str:
+    """Say in words what reading a part of it ended with."""
+    if isinstance(problem, KeyError):
+        return f"{problem} is missing"
+    return str(problem) if isinstance(problem, ValueError) else "something in it has the wrong type"
 
 
 def _identity(path: Path) -> tuple[int, int, int] | None:

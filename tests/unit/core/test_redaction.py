@@ -33,6 +33,8 @@ JWT = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ing.eyJpc3MiOiJrdWJlcm5ldGVzL3Nlcn.ZmFrZS1zaW
         ("- name: DB_PASSWORD\n  value: hunter22\n", "hunter22"),
         ('sh -c "run --password hunter22 --verbose"', "hunter22"),
         ('password: "hunter,22;whole"', "22;whole"),
+        ("password: wrong-type-22", "wrong-type-22"),
+        ("spec.password: has22", "has22"),
         ("nvapi-0123456789abcdefghijKLMNOP", "0123456789abcdefghij"),
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJhFakeKeyFakeKeyFake admin@example.com", "AAAAC3Nza"),
     ],
@@ -50,6 +52,10 @@ def test_a_secret_is_gone_from_text(text: str, secret: str) -> None:
         "driver 24.10-1.1.4.0 loaded",
         'secret "ngc" not found',
         "password: null",
+        "rails.yaml:7:15: spec.pullSecret: not a value for this key (expected name of a Secret)",
+        "rails.yaml:7:15: spec.pullSecret: wrong type (expected a string)",
+        "rails.yaml:7:3: spec.pullSecret: has no value",
+        "rails.yaml:7:3: spec.token: unknown key",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:

@@ -47,7 +47,7 @@ SPEC = st.fixed_dictionaries(
     optional={
         "nodes": NODES,
         "rails": st.one_of(st.just("auto"), rails()),
-        "groups": st.lists(st.fixed_dictionaries({"nodes": NODES, "rails": rails()}), max_size=1),
+        "groups": st.lists(st.fixed_dictionaries({"nodes": NODES, "rails": rails()}), min_size=1, max_size=1),
         "network": st.fixed_dictionaries(
             {"subnets": st.sampled_from(["10.0.0.0/8", ["10.0.0.0/8", "fd00::/48"]])},
             optional={
