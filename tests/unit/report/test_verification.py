@@ -18,6 +18,7 @@ from railwright.report.verification.compare import diff_document
 from railwright.report.verification.document import verify_document
 from railwright.report.verification.html import to_html
 from railwright.report.verification.html.element import data_block, el, write
+from railwright.report.verification.html.style import STYLE
 from railwright.report.verification.junit import to_junit
 from railwright.report.verification.keep import RAW, RECORD, read_record, record_files
 from railwright.verify.baseline import compared
@@ -106,6 +107,14 @@ def test_the_read_that_was_refused_stands_in_text_data_and_page(healthy) -> None
 async def test_the_payload_keeps_its_published_shape(trouble) -> None:
     record = await verified(2, *([trouble] if trouble else []), options=Options(quick=True))
     jsonschema.validate(json.loads(json.dumps(verify_document(record).as_data())), payload_schema("verify"))
+
+
+def test_paper_is_white_whatever_the_reader_has_chosen() -> None:
+    """A page that was switched to dark printed dark: that choice counts for more than a plain rule for paper."""
+    light = re.findall(r"--\w+(?=:)", STYLE.partition("@media")[0])
+    paper = STYLE.partition("@media print")[2]
+    assert ":root[data-theme=dark]" in paper
+    assert set(re.findall(r"--\w+(?=:)", paper)) == set(light)
 
 
 def test_junit_counts_unknown_as_an_error_and_names_every_cell(broken) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from heapq import nsmallest
 
 from railwright.core.verdicts import Verdict
@@ -46,9 +47,8 @@ def _sums(items: tuple[Testimony, ...]) -> Element:
     said: dict[tuple[int, str, str], Counter[Says]] = defaultdict(Counter)
     for item in items:
         said[item.number, item.witness, item.memory.value][item.says] += 1
-    head = el(
-        "tr", *(el("th", text, scope="col") for text in ("", "witness", "memory", *(says.value for says in Says)))
-    )
+    numbers = [says.value for says in Says]
+    head = el("tr", *_heads(("", "witness", "memory", *numbers), numbers))
     rows = [
         el(
             "tr",
@@ -60,6 +60,11 @@ def _sums(items: tuple[Testimony, ...]) -> Element:
         for (number, witness, memory), counts in sorted(said.items())
     ]
     return el("div", el("table", el("thead", head), el("tbody", *rows)), class_="scroll")
+
+
+def _heads(texts: Sequence[str], numbers: Collection[str]) -> list[Element]:
+    """Head columns; those of numbers stand above them."""
+    return [el("th", text, scope="col", class_="number" if text in numbers else None) for text in texts]
 
 
 def _way(way: Way, memory: str, heard: list[Testimony]) -> Element:
@@ -98,7 +103,7 @@ def cells(record: VerifyRecord) -> tuple[Node, ...]:
     head = ("cell", "from", "to", "rail", "family", "memory", "verdict", "direct", "fast", "Gb/s", "floor", "why")
     table = el(
         "table",
-        el("thead", el("tr", *(el("th", text, scope="col") for text in head))),
+        el("thead", el("tr", *_heads(head, ("Gb/s", "floor")))),
         el("tbody", *(_row(cell) for cell in shown)),
         id="cells",
     )

@@ -39,7 +39,7 @@ thead th{position:sticky;top:0;background:var(--bg);z-index:1}
 table.matrix{width:auto}table.matrix td{white-space:nowrap;border:1px solid var(--line)}
 td.p{background:var(--pb)}td.f{background:var(--fb)}td.u{background:var(--ub)}td.s{background:var(--sb)}
 td.none{color:var(--soft);text-align:center}.rate{font-variant-numeric:tabular-nums}
-td.number{text-align:right;font-variant-numeric:tabular-nums}
+th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}
 ul.culprits{padding-left:1.1rem}ul.culprits li{margin:.3rem 0}
 figure{margin:0;max-width:46rem}figcaption{font-weight:600;margin:.3rem 0}
 .figures,.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
@@ -56,7 +56,9 @@ svg .grid{stroke:var(--line)}svg .band{fill:var(--link);opacity:.18}svg .middle{
 svg .dot{fill:var(--link)}svg .floor{fill:none;stroke:var(--f);stroke-width:2;stroke-dasharray:6 4}
 details{margin:.3rem 0}summary{cursor:pointer}
 .tools{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center;margin:.5rem 0}
-@media print{:root{--bg:#fff;--fg:#000;--soft:#444}body{max-width:none;padding:0;font-size:11px}
+@media print{:root:root,:root[data-theme=dark]{--bg:#fff;--fg:#000;--soft:#444;--line:#d8dce1;--card:#f6f7f9;--link:#0b5bd3;
+--p:#15703a;--pb:#dff3e4;--f:#b3261e;--fb:#fbe1df;--u:#8a5a00;--ub:#fdf0d0;--s:#5b6570;--sb:#eceff2;--mark:#0b5bd3}
+body{max-width:none;padding:0;font-size:11px}
 .screen,nav,.tools{display:none!important}details>summary{font-weight:600}thead th{position:static}
 .card,.verdict,td,.badge{print-color-adjust:exact;-webkit-print-color-adjust:exact}h2{break-after:avoid}tr{break-inside:avoid}}
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
