@@ -90,10 +90,10 @@ def reaches(policy: KubeObject, node: NodeFacts) -> bool:
 def passes_affinity(policy: KubeObject, node: NodeFacts) -> bool:
     """Whether a node passes the policy's node affinity, whatever its hardware."""
     affinity = dig(policy, "spec", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    return _is_meant(affinity, node.labels)
+    return is_meant(affinity, node.labels)
 
 
-def _is_meant(affinity: object, labels: Mapping[str, str]) -> bool:
+def is_meant(affinity: object, labels: Mapping[str, str]) -> bool:
     """Whether labels pass a required node affinity, whose terms are alternatives; everything passes none."""
     terms = dig(affinity, "nodeSelectorTerms", default=None)
     if terms is None:

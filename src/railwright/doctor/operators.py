@@ -21,6 +21,8 @@ _HELM_DEPLOYMENTS: Mapping[str, str] = {
     "gpu-operator": GPU,
 }
 """Controllers by name, as bundles and charts call them."""
+_SUBCHARTS = ("sriov-network-operator", "node-feature-discovery-master")
+"""Charts that others bring along. Source: Mellanox/network-operator b06827e0, deployment/network-operator/Chart.yaml."""
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 Version = tuple[int, int, int]
@@ -78,7 +80,7 @@ def find_operators(cluster: ClusterFacts, catalog: Catalog) -> Mapping[str, tupl
         item = Installed(entry.key, entry.package, namespace, version, csv, subscription, deployment)
         found.setdefault(entry.key, []).append(item)
     for deployment in deployments:
-        key = _HELM_DEPLOYMENTS.get(str(dig(deployment, "metadata", "name", default="")))
+        key = _key_of(str(dig(deployment, "metadata", "name", default="")))
         namespace = str(dig(deployment, "metadata", "namespace", default=""))
         if key is None or (key, namespace) in subscribed:
             continue
@@ -86,6 +88,12 @@ def find_operators(cluster: ClusterFacts, catalog: Catalog) -> Mapping[str, tupl
         item = Installed(key, package, namespace, _chart_version(deployment), deployment=deployment)
         found.setdefault(key, []).append(item)
     return {key: tuple(items) for key, items in found.items()}
+
+
+def _key_of(name: str) -> str | None:
+    """Tell an operator by its controller's name; a chart inside another one puts its release's name before it."""
+    exact = _HELM_DEPLOYMENTS.get(name)
+    return exact or next((_HELM_DEPLOYMENTS[part] for part in _SUBCHARTS if name.endswith(f"-{part}")), None)
 
 
 def _deployment(deployments: tuple[KubeObject, ...], entry: OperatorEntry, namespace: str) -> KubeObject | None:

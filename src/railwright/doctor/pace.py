@@ -14,9 +14,12 @@ from railwright.doctor.model import Need
 from railwright.doctor.needs import objects
 from railwright.doctor.pods import DRIVER_LIMIT_S, USUAL_LIMIT_S, age_s, limit_s
 from railwright.doctor.seen import Seen
+from railwright.facts.model import NodeFacts
 
 PACE: Need = objects(kinds.NODE, kinds.POD)
 """What `moving` looks at."""
+RESTART_LIMIT_S = 2700.0
+"""Of a node with many GPUs: firmware, memory training and a driver build. An estimate; the same as for drivers."""
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _SETTLED = frozenset({"", "upgrade-done", "upgrade-failed", "unknown"})
 _DRAINS = "sriovnetwork.openshift.io/state"
@@ -41,10 +44,16 @@ def is_driver_new(seen: Seen, obj: KubeObject | None) -> bool:
     return is_new(seen, obj, DRIVER_LIMIT_S)
 
 
+def is_restarting(seen: Seen, node: NodeFacts) -> bool:
+    """Whether a node may yet come back by itself: it is not ready, and not for longer than a restart may take."""
+    since = seconds_since(node.not_ready_since, seen.now)
+    return not node.ready and since is not None and since < RESTART_LIMIT_S
+
+
 def moving(seen: Seen, node: NodeName) -> str:
     """Say in which step of a roll-out a node is; empty when it is in none."""
     facts = seen.node_by_name[node]
-    if not facts.ready:
+    if not facts.ready and is_restarting(seen, facts):
         return "the node is not ready, as while it restarts"
     if any(facts.labels.get(label, "") not in _SETTLED for label in _UPGRADE_STATES):
         return "a driver of the node is being replaced"

@@ -170,6 +170,8 @@ class NodeHardware:
     chassis: Chassis = field(default_factory=Chassis)
     runtime: ContainerRuntime = field(default_factory=ContainerRuntime)
     system: NodeSystem = field(default_factory=NodeSystem)
+    module_users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Loaded modules that use others, by the module that they use; none where the kernel does not say."""
 
     def bridge(self, pci: PciAddress) -> PciBridge | None:
         """Find a bridge by its address."""
@@ -199,6 +201,8 @@ class NodeFacts:
     hardware: NodeHardware | None
     hardware_problem: str = ""
     read_via: str = ""
+    not_ready_since: str = ""
+    """Since when the node is not ready, RFC 3339; empty for one that is, and where it is not told."""
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ def parse_node_record(text: str, around: Surroundings = _ALONE) -> NodeHardware:
         chassis=machine.chassis,
         runtime=runtime,
         system=settings,
+        module_users=system.module_users,
         unseen=(
             *_gaps(record),
             *_foreign_network(system.netns_is_host),

@@ -47,16 +47,17 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
     taints = dig(obj, "spec", "taints", default=())
     is_closed = any(dig(taint, "effect") in _KEEPS_OUT and dig(taint, "key") in _CONTROL_PLANE for taint in taints)
     info = dig(obj, "status", "nodeInfo", default={})
+    readiness = next(
+        (item for item in dig(obj, "status", "conditions", default=()) if dig(item, "type") == "Ready"), None
+    )
+    is_ready = dig(readiness, "status") == "True"
     return NodeFacts(
         name=NodeName(str(dig(obj, "metadata", "name"))),
         labels=dict(labels),
         annotations=dict(annotations_of(obj)),
         taints=tuple(_taint(taint) for taint in taints),
         allocatable=extended(dig(obj, "status", "allocatable", default={})),
-        ready=any(
-            dig(condition, "type") == "Ready" and dig(condition, "status") == "True"
-            for condition in dig(obj, "status", "conditions", default=())
-        ),
+        ready=is_ready,
         schedulable=not dig(obj, "spec", "unschedulable", default=False),
         is_control_plane=is_control_plane,
         is_worker=_WORKER in labels if has_worker_label else not (is_control_plane and is_closed),
@@ -70,6 +71,7 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
         ),
         hardware=None,
         hardware_problem="not read",
+        not_ready_since="" if is_ready else str(dig(readiness, "lastTransitionTime", default="")),
     )
 
 

@@ -31,10 +31,11 @@ from railwright.facts.model import NodeHardware
 
 NODE_UNLIKE_GROUP = RuleInfo(
     name=RuleId("node-unlike-its-group"),
-    title="A node is not like the others of its kind: firmware, driver, kernel, BIOS",
+    title="A node is not like the others of its kind: devices, firmware, driver, kernel, BIOS",
     layer=Layer.HARDWARE,
     severity=Severity.WARNING,
-    text="Nodes with the same GPUs and as many rails are compared. One with another NIC firmware, driver, kernel or BIOS fails, or slows, in "
+    text="Nodes with the same GPUs and as many rails are compared, and nodes of one chassis by how many GPUs and ports they have: a "
+    "device that fell off its bus is in no list. One with another NIC firmware, driver, kernel or BIOS fails, or slows, in "
     "ways that no setting explains, and its jobs take the others along. During a roll-out this is as it should be.",
     source="decision of the authors: compared with the majority of like nodes (2026-11-30)",
     needs=(INSIDE,),
@@ -55,10 +56,11 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
     evidence = [
         item for names in groups.values() if len(names) >= _MIN_GROUP for item in _differences(seen, tuple(names))
     ]
+    evidence += _short_of_devices(seen)
     if evidence:
         yield conclude(
             NODE_UNLIKE_GROUP,
-            "These nodes differ from the others with the same GPUs and rails.",
+            "These nodes differ from the others of their kind.",
             evidence=capped(evidence),
             remedy=Remedy(
                 "Bring the node to the versions of its group: finish the roll-out that is under way, or update its firmware (NicFirmwareTemplate) "
@@ -66,6 +68,30 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
             ),
             nodes=(item.node for item in evidence if item.node),
         )
+
+
+def _short_of_devices(seen: Seen) -> Iterator[Evidence]:
+    """Name nodes with fewer GPUs or ports than others in the same chassis: what does not enumerate is in no list."""
+    machines: dict[tuple[str, ...], list[NodeName]] = {}
+    for name, hardware in seen.inside.items():
+        chassis = hardware.chassis
+        models = sorted({gpu.device_id for gpu in hardware.gpus})
+        if chassis.product and hardware.gpus and hardware.processor.under_hypervisor is False:
+            machines.setdefault((chassis.vendor, chassis.product, *models), []).append(name)
+    for names in machines.values():
+        for key, counts in (
+            ("GPUs", {name: len(seen.inside[name].gpus) for name in names}),
+            ("ConnectX ports", {name: _ports(seen.inside[name]) for name in names}),
+        ):
+            most = max(counts.values())
+            for name, count in counts.items():
+                if count < most:
+                    others = sum(value == most for value in counts.values())
+                    yield on_node(name, key, f"{count}; {others} of {len(names)} in the same chassis have {most}")
+
+
+def _ports(hardware: NodeHardware) -> int:
+    return sum(port.vendor_id == "15b3" and port.parent is None for port in hardware.ports)
 
 
 def _differences(seen: Seen, names: tuple[NodeName, ...]) -> Iterator[Evidence]:

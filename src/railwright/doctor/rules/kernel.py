@@ -20,6 +20,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
 from railwright.doctor.nic_policy import NAME
 from railwright.doctor.operators import GPU
+from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, STORAGE, holders
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
 from railwright.doctor.wanted import (
@@ -32,22 +33,14 @@ from railwright.doctor.wanted import (
 )
 from railwright.facts.model import NodeHardware, PodFacts
 
-_STORAGE = frozenset(
-    {"ib_isert", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma", "svcrdma", "ib_srpt", "ib_iser", "ib_srp"}
-)
-_OTHER_MAKERS = frozenset(
-    {"irdma", "i40iw", "bnxt_re", "qedr", "efa", "siw", "iw_cxgb4", "hns_roce", "ocrdma", "erdma", "mana_ib"}
-)
-_PEER = frozenset({"nvidia_peermem", "nv_peer_mem"})
-
 STACK_HELD = RuleInfo(
     name=RuleId("rdma-stack-held-by-modules"),
     title="Modules hold the RDMA stack, so the NIC driver cannot be swapped",
     layer=Layer.KERNEL,
     severity=Severity.ERROR,
     text="The driver container unloads the running RDMA stack before it loads its own. Drivers of other makers' RDMA NICs (irdma, "
-    "bnxt_re, qedr), storage over RDMA (NVMe-oF, iSER, SRP, NFS) and a nvidia_peermem that is loaded already depend on it and keep it "
-    "in place. Silent on nodes that run the container's driver already, and for modules without users that the policy has unloaded.",
+    "bnxt_re, qedr), storage over RDMA (NVMe-oF, iSER, SRP, NFS, Lustre), any other module that the kernel lists as a user, and a "
+    "nvidia_peermem that is loaded already depend on it and keep it in place. Silent on nodes that run the container's driver already, and for modules without users that the policy has unloaded.",
     source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
     "driver container, environment variables (2026-07)",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
@@ -68,7 +61,7 @@ def judge_stack(seen: Seen) -> Iterator[Finding]:
         if hardware is None or hardware.mlx5_driver:
             continue
         # The plan keeps irdma away by itself, before the driver comes.
-        for module in sorted(_holders(hardware, unload) - ({"irdma"} if by == "plan" else set())):
+        for module in sorted(holders(hardware, unload) - ({"irdma"} if by == "plan" else set())):
             held.setdefault(module, []).append(name)
     yield from _host_drivers(seen)
     if not held:
@@ -111,43 +104,39 @@ def _host_drivers(seen: Seen) -> Iterator[Finding]:
         )
 
 
-def _holders(hardware: NodeHardware, unload: set[str]) -> set[str]:
-    loaded = set(hardware.modules)
-    found = loaded & _PEER
-    for modules, variable in ((_STORAGE, "UNLOAD_STORAGE_MODULES"), (_OTHER_MAKERS, "UNLOAD_THIRD_PARTY_RDMA_MODULES")):
-        # What the container unloads by itself is in its way all the same while somebody uses it.
-        found |= {name for name in loaded & modules if variable not in unload or hardware.modules[name]}
-    return found
-
-
 def _free_stack(modules: frozenset[str], node: NodeName, unload: set[str]) -> Remedy:
     steps: list[str] = []
-    if modules & _OTHER_MAKERS:
-        names = ",".join(sorted(modules & _OTHER_MAKERS))
+    if modules & OTHER_MAKERS:
+        names = ",".join(sorted(modules & OTHER_MAKERS))
         steps.append(
             f"Keep {names} from loading with the kernel argument module_blacklist={names} in a MachineConfig (one reboot)."
         )
-    if modules & _STORAGE and "UNLOAD_STORAGE_MODULES" in unload:
+    if modules & STORAGE and "UNLOAD_STORAGE_MODULES" in unload:
         steps.append(
             "The policy has storage modules unloaded, but they are in use: unmount what goes over RDMA first (nvme list, mount)."
         )
-    elif modules & _STORAGE:
+    elif modules & STORAGE:
         steps.append(
             "Where nothing is mounted over RDMA, set UNLOAD_STORAGE_MODULES=true in the NicClusterPolicy, never in the DaemonSet."
         )
-    if modules & _PEER:
+    if modules & PEER:
         steps.append(
             "Take nvidia_peermem out of the way: driver.rdma.enabled=false with dma-buf, or stop the GPU operands of the node first."
         )
-    variable = "UNLOAD_STORAGE_MODULES" if modules & _STORAGE else "UNLOAD_THIRD_PARTY_RDMA_MODULES"
+    others = modules - STORAGE - OTHER_MAKERS - PEER
+    if others:
+        steps.append(
+            f"Stop what uses {', '.join(sorted(others))}, unload it, and keep it from loading before the driver's container."
+        )
+    variable = "UNLOAD_STORAGE_MODULES" if modules & STORAGE else "UNLOAD_THIRD_PARTY_RDMA_MODULES"
     patch = f"""oc patch nicclusterpolicy.mellanox.com {NAME} --type json -p '[{{"op":"add","path":"/spec/ofedDriver/env/-","value":{{"name":"{variable}","value":"true"}}}}]'"""
     return Remedy(
         " ".join(steps),
         (
             on_host(node, 'lsmod | grep -E "ib_core|rdma_cm|ib_uverbs"'),
-            *((patch,) if modules - _PEER and variable not in unload else ()),
+            *((patch,) if modules & (STORAGE | OTHER_MAKERS) and variable not in unload else ()),
         ),
-        risk=Risk.REBOOT if modules & _OTHER_MAKERS else Risk.DRIVER_RELOAD,
+        risk=Risk.REBOOT if modules & OTHER_MAKERS else Risk.DRIVER_RELOAD,
         disrupts="every ConnectX port of the node, and storage that is mounted through these modules",
     )
 

@@ -163,14 +163,14 @@ SELECTOR_FITS_NOTHING = RuleInfo(
     layer=Layer.LABELS,
     severity=Severity.WARNING,
     text="A node selector that no node carries all labels of, or taints that are not tolerated on any that do: SR-IOV "
-    "policies, node affinity of NicClusterPolicy, and DaemonSets that put something on nodes which then does not run at "
+    "policies, node affinity of NicClusterPolicy, node selectors of address pools, and DaemonSets that put something on nodes which then does not run at "
     "all (the worker of Node Feature Discovery, drivers, device plugins, the SR-IOV config daemon). DaemonSets for options "
     "that no node has (MPS, MIG, vGPU) are left out. A warning while its nodes may still come: it is new, apply has not "
     "admitted them, or their NIC driver is being loaded.",
     source="Measured: Network Operator 26.4.1 (a DaemonSet that wants 0 pods is not ready), GPU Operator 26.7.0 (it counts "
     "as ready), SR-IOV network operator 1.6.0, 2026-11",
     needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_POLICY, kinds.NIC_CLUSTER_POLICY, kinds.DAEMON_SET)),
-    uses=(PACE,),
+    uses=(PACE, objects(kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL)),
     covers=("B013",),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING, Condition.NIC_DRIVER_NOT_READY),
     shows=(Condition.LABELS_MISSING, Condition.NIC_DRIVER_NOT_READY),
@@ -182,6 +182,7 @@ _MATTERS = (
     "sriov-network-config-daemon",
     "nfd-worker",
 )
+_ADDRESS_POOLS = (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL)
 _GPU_MATTERS = ("nvidia-driver-daemonset", "nvidia-device-plugin-daemonset")
 
 
@@ -194,6 +195,7 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
         selector = dig(policy, "spec", "nodeSelector", default={})
         if selector and policy["metadata"]["name"] != "default" and not seen.selected(selector):
             yield _no_node(seen, f"SriovNetworkNodePolicy {policy['metadata']['name']}", selector, Severity.ERROR)
+    yield from _address_pools(seen)
     for daemon_set in seen.of_kind(kinds.DAEMON_SET):
         name = str(daemon_set["metadata"]["name"])
         status = dig(daemon_set, "status", default={})
@@ -203,6 +205,25 @@ def judge_selectors(seen: Seen) -> Iterator[Finding | Unknown]:
             severity = Severity.WARNING if _waits(seen, daemon_set, selector) else Severity.ERROR
             found = _kept_out(seen, daemon_set) or _no_node(seen, f"DaemonSet {name}", selector, severity)
             yield _linked(found, name, selector)
+
+
+def _address_pools(seen: Seen) -> Iterator[Finding]:
+    """Address pools of nv-ipam whose selector no node passes: no node is given a block."""
+    for pool in (item for kind in _ADDRESS_POOLS for item in seen.of_kind(kind)):
+        if any(nic_policy.is_meant(dig(pool, "spec", "nodeSelector"), node.labels) for node in seen.nodes):
+            continue
+        ref = ref_of(pool)
+        yield conclude(
+            SELECTOR_FITS_NOTHING,
+            f"No node passes the node selector of {ref}: it gives no addresses, and pods with its networks do not start.",
+            evidence=(Evidence(str(ref), "spec.nodeSelector", str(dig(pool, "spec", "nodeSelector"))[:300]),),
+            remedy=Remedy(
+                "Label the nodes that are meant, or correct the selector.",
+                ("oc get nodes --show-labels", oc(ref, "edit")),
+            ),
+            about=(f"object:{ref}",),
+            severity=Severity.ERROR,
+        )
 
 
 def _waits(seen: Seen, daemon_set: KubeObject, selector: Mapping[str, str]) -> bool:

@@ -38,6 +38,10 @@ _JUDGED_BY = (kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, kinds.SRIOV_
 """Kinds of which all must have been seen before a network is said to have no NAD."""
 _PROMISED_BY = (kinds.NODE, kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.CLUSTER_POLICY)
 
+_ETHERNET, _INFINIBAND = 1, 32
+"""Types of devices. Source: Linux include/uapi/linux/if_arp.h."""
+_MASTER_TYPES = {"macvlan": _ETHERNET, "ipvlan": _ETHERNET, "ipoib": _INFINIBAND}
+
 ATTACHMENT_UNUSABLE = RuleInfo(
     name=RuleId("network-attachment-unusable"),
     title="A network for pods is not made, or no pod can be attached to it",
@@ -47,7 +51,7 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     "text that no plugin can read and for resources that nobody has. Found: no NAD (its namespace does not exist, its ipam is "
     "no JSON, another network took its name), a NAD that differs from its network, one whose resource no policy promises or "
     "whose type does not fit the resource's ports (sriov for InfiniBand VFs, which want ib-sriov), a host-device chain with "
-    "two of them or without a resource, a master that no node has, a plugin or address manager that nobody deploys, source "
+    "two of them or without a resource, a master that no node has, that is of the other fabric or has a smaller MTU, a plugin or address manager that nobody deploys, source "
     "routing without a gateway.",
     source="Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr",
@@ -85,6 +89,7 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
             text = "; ".join(problem for problem, _ in problems)
             yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
     yield from _masters(found, seen)
+    yield from _unfit_masters(found, seen)
     lack = INSIDE.lack(seen.everything)
     if found and lack is not None:
         yield Unknown(ATTACHMENT_UNUSABLE.name, INSIDE.missing, lack.why, INSIDE.how, lack.nodes)
@@ -235,7 +240,7 @@ def _masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
     """Find masters that nodes do not have, on nodes whose rails are known."""
     for item in found:
         master = str(item.plugins[0].get("master") or "")
-        if item.type not in {"macvlan", "ipvlan", "ipoib"} or not master:
+        if item.type not in _MASTER_TYPES or not master:
             continue
         without = [
             name
@@ -252,6 +257,30 @@ def _masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
                 nodes=tuple(without),
                 severity=Severity.ERROR if every else Severity.WARNING,
             )
+
+
+def _unfit_masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
+    """Find masters of the other fabric than the plugin's, and children that would be larger than their master."""
+    for item in found:
+        master, wanted = str(item.plugins[0].get("master") or ""), item.plugins[0].get("mtu")
+        if item.type not in _MASTER_TYPES or not master:
+            continue
+        problems: dict[str, list[Evidence]] = defaultdict(list)
+        for name in seen.rails:
+            device = next((one for one in seen.inside[name].netdevs if one.name == master), None)
+            if device is None:
+                continue
+            if device.arp_type != _MASTER_TYPES[item.type]:
+                what = "InfiniBand" if device.arp_type == _INFINIBAND else "Ethernet"
+                text = f"its type is {item.type}, and its master {master} is an {what} device: no pod gets an interface"
+                problems[text].append(Evidence(f"node {name}", f"{master} type", what, name))
+            elif isinstance(wanted, int) and wanted > device.mtu_bytes:
+                text = f"its mtu is {wanted}, above that of its master {master}: the kernel refuses such a child"
+                problems[text].append(Evidence(f"node {name}", f"{master} mtu", str(device.mtu_bytes), name))
+        for text, evidence in problems.items():
+            nodes = tuple(one.node for one in evidence if one.node is not None)
+            if _is_meant(item, list(nodes), seen):
+                yield _finding(item.ref, text, tuple(evidence[:6]), (item.thing,), nodes=nodes)
 
 
 def _is_meant(item: Attachment, nodes: list[NodeName], seen: Seen) -> bool:

@@ -18,13 +18,15 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, SRIOV_POLICIES, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects
 from railwright.doctor.networks import attachment_of, nads_by_place, networks_of
 from railwright.doctor.pods import thing, workload_pods
 from railwright.doctor.promises import vf_resources
 from railwright.doctor.seen import Seen
+from railwright.doctor.switches import not_there, switched_off
 from railwright.doctor.wanted import is_rail, promised_resources, uses_rails
 from railwright.facts.model import ContainerFacts, PodFacts
+from railwright.facts.nodes import quantity
 
 SETTINGS_HINDER = RuleInfo(
     name=RuleId("pod-settings-hinder-rdma"),
@@ -32,14 +34,14 @@ SETTINGS_HINDER = RuleInfo(
     layer=Layer.WORKLOADS,
     severity=Severity.WARNING,
     text="Pods that hold rails, and whose variables or shape work against that: UCX_TLS without an RDMA transport, a library told "
-    "to use the pod's own interface, a fixed GID index where indices differ from pod to pod, one device named where the pod has "
+    "to use the pod's own interface or sockets, GPUDirect switched off, a device named that the node does not have, a fixed GID index where indices differ from pod to pod, one device named where the pod has "
     "several, a form of list that the library does not know, an interface for NCCL's start that a rail has, 64 MiB of "
     "/dev/shm, a service mesh's proxy beside it, the host's network with VFs. The variables are the running container's, so what "
     "a webhook put there is seen too; what a program sets by itself is not.",
     source="NCCL documentation, Environment Variables (read 2026-11); UCX documentation; Kubernetes documentation, Volumes "
     "(emptyDir, Memory); Measured: NIXL 1.5.1 over UCX 1.23.0, 2026-11 (a write over TCP passed without a word)",
     needs=(objects(kinds.POD, kinds.NETWORK_ATTACHMENT_DEFINITION),),
-    uses=(objects(kinds.NAMESPACE, kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES), BY_OPERATORS),
+    uses=(objects(kinds.NAMESPACE, kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES), BY_OPERATORS, INSIDE),
     covers=(
         "B096",
         "B100",
@@ -59,8 +61,9 @@ SETTINGS_HINDER = RuleInfo(
     ),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW, Condition.NOT_DIRECT),
 )
-_RDMA_TRANSPORTS = ("rc", "ud", "dc", "ib", "all")
 _SHM = "/dev/shm"  # noqa: S108 - the path that NCCL uses
+_LEAST_SHM_BYTES = 1024**3
+"""Source: NCCL 2.30.7 docs, Troubleshooting, shared memory (--shm-size=1g)."""
 _SELF = frozenset({"eth0", "lo"})
 _MESH = {"istio-proxy": "Istio", "linkerd-proxy": "Linkerd", "envoy": "Envoy"}
 
@@ -98,6 +101,13 @@ def _shape(seen: Seen, pod: PodFacts, functions: frozenset[str]) -> Iterator[tup
             "Mount an emptyDir of medium Memory at /dev/shm.",
             Evidence(name, "volumes", "no memory volume at /dev/shm", pod.node),
         )
+    limit = quantity(pod.memory_volumes.get(_SHM, ""))
+    if wants_gpu and limit is not None and limit < _LEAST_SHM_BYTES:
+        yield (
+            f"its /dev/shm is limited to {pod.memory_volumes[_SHM]}: NCCL and data loaders run out of it",
+            "Raise sizeLimit of the volume to 1Gi at least, better to some GiB a GPU.",
+            Evidence(name, "volumes", f"sizeLimit {pod.memory_volumes[_SHM]} at /dev/shm", pod.node),
+        )
     mesh = next((item.name for item in pod.containers if item.name in _MESH), "")
     namespace = seen.get(kinds.NAMESPACE, pod.namespace)
     labels: Mapping[str, str] = labels_of(namespace) if namespace is not None else {}
@@ -118,14 +128,25 @@ def _shape(seen: Seen, pod: PodFacts, functions: frozenset[str]) -> Iterator[tup
 def _variables(seen: Seen, pod: PodFacts, promised: frozenset[str]) -> Iterator[tuple[str, str, Evidence]]:
     rails = sum(count for name, count in pod.requests.items() if is_rail(name, promised))
     types = _types(seen, pod)
+    devices = _devices(seen, pod)
     for container in pod.containers:
-        for name, problem, remedy in _of(container, rails, types):
+        missing = not_there(container.environment, devices) if devices else ()
+        for name, problem, remedy in (*_of(container, rails, types), *missing):
             value = container.environment[name]
             yield (
                 f"{name}={value}: {problem}",
                 remedy,
                 Evidence(f"pod {pod.namespace}/{pod.name}", f"container {container.name} env {name}", value, pod.node),
             )
+
+
+def _devices(seen: Seen, pod: PodFacts) -> frozenset[str]:
+    """RDMA devices of a pod's node; none where a pod holds a port, whose device the host then may not see."""
+    hardware = seen.inside.get(pod.node) if pod.node is not None else None
+    ports = [port for port in hardware.ports if port.driver == "mlx5_core"] if hardware is not None else []
+    if any(port.rdma is None for port in ports):
+        return frozenset()
+    return frozenset(str(port.rdma) for port in ports)
 
 
 def _types(seen: Seen, pod: PodFacts) -> frozenset[str]:
@@ -137,16 +158,8 @@ def _types(seen: Seen, pod: PodFacts) -> frozenset[str]:
 
 def _of(container: ContainerFacts, rails: int, types: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     env = container.environment
-    transports = [part.strip().lstrip("^\\") for part in env.get("UCX_TLS", "").split(",") if part.strip()]
-    if (
-        transports
-        and not env["UCX_TLS"].startswith("^")
-        and not any(part.startswith(_RDMA_TRANSPORTS) for part in transports)
-    ):
-        yield "UCX_TLS", "no RDMA transport is allowed, so UCX and NIXL use TCP", "Take it out, or list rc and cuda."
+    yield from switched_off(env)
     yield from _device_lists(env, rails)
-    if env.get("NCCL_IB_DISABLE", "0").lower() in {"1", "true", "y"}:
-        yield "NCCL_IB_DISABLE", "NCCL uses sockets", "Take it out."
     index = env.get("NCCL_IB_GID_INDEX", "")
     if index.lstrip("-").isdigit() and int(index) >= 0 and types & {"macvlan", "ipvlan"}:
         yield (

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
@@ -23,19 +24,20 @@ from railwright.doctor.model import (
 )
 from railwright.doctor.needs import NODES, objects
 from railwright.doctor.operators import GPU, NETWORK, SRIOV
+from railwright.doctor.pace import is_restarting
 from railwright.doctor.seen import Seen
 from railwright.facts.model import NodeFacts, PodFacts, PoolFacts
 
 ROLLOUT_STUCK = RuleInfo(
     name=RuleId("rollout-does-not-end"),
-    title="A roll-out, drain or driver upgrade has stopped half-way",
+    title="A node is out, or a roll-out, drain or driver upgrade has stopped half-way",
     layer=Layer.UPGRADES,
     severity=Severity.ERROR,
     text="A MachineConfigPool that is degraded, or paused with changes waiting (the SR-IOV operator pauses pools while it "
     "drains, and may leave one so); a node that a driver upgrade or the SR-IOV operator has cordoned and not given back, with "
     "the step at which it stands; a failed upgrade; driver pods of an old form that nobody replaces (no automatic upgrade); a "
-    "cordoned node whose upgrade label is gone, as after a policy was deleted during its roll-out. Pods that a drain cannot "
-    "evict are named. A node in a step of a roll-out whose pods are young is only remarked.",
+    "cordoned node whose upgrade label is gone, as after a policy was deleted during its roll-out; a node with GPUs or rails that "
+    "is not ready for longer than a restart takes. Pods that a drain cannot evict are named. A node in a step of a roll-out whose pods are young is only remarked.",
     source="openshift/machine-config-operator 7ff337a (conditions); openshift/sriov-network-operator 44199ad5, pkg/drain; "
     "Measured: driver roll-outs of Network Operator 26.4.1 and GPU Operator 26.7.0, 2026-11",
     needs=(
@@ -75,6 +77,7 @@ def judge_rollouts(seen: Seen) -> Iterator[Finding | Unknown]:
         yield from _pool(seen, pool)
     yield from _upgrades(seen)
     yield from _drains(seen)
+    yield from _not_ready(seen)
     yield from _left_cordoned(seen)
     yield from _old_pods(seen)
 
@@ -253,6 +256,38 @@ def _drains(seen: Seen) -> Iterator[Finding]:
         )
 
 
+def _not_ready(seen: Seen) -> Iterator[Finding]:
+    """GPU or NIC nodes whose kubelet does not answer, and that do not merely restart."""
+    out = [node for node in seen.nodes if not node.ready and _matters(node) and not is_restarting(seen, node)]
+    if not out:
+        return
+    found = conclude(
+        ROLLOUT_STUCK,
+        f"{len(out)} node{'s' if len(out) > 1 else ''} with GPUs or rails {'are' if len(out) > 1 else 'is'} not ready: the kubelet "
+        "does not answer, or says that it cannot run pods. Nothing that is seen of the node is newer than that.",
+        evidence=[
+            Evidence(
+                f"node {node.name}",
+                "condition Ready",
+                f"not True since {node.not_ready_since or 'an unknown time'}",
+                node.name,
+            )
+            for node in out
+        ],
+        remedy=Remedy(
+            "Look at the node's console: whether it runs, has its network (a driver that was swapped under the node's own uplink "
+            "takes it away), and whether kubelet and container runtime run.",
+            tuple(f"oc describe node {node.name} | sed -n '/Conditions/,/Addresses/p'" for node in out[:4]),
+        ),
+        nodes=[node.name for node in out],
+    )
+    yield replace(found, leads_to=(*found.leads_to, Condition.RESOURCE_MISSING, Condition.POD_NOT_STARTED), shows=())
+
+
+def _matters(node: NodeFacts) -> bool:
+    return node.labels.get("nvidia.com/gpu.present") == "true" or node.labels.get(nic_policy.NIC_LABEL) == "true"
+
+
 def _left_cordoned(seen: Seen) -> Iterator[Finding]:
     """GPU or NIC nodes that take no pods though no roll-out is under way."""
     if not seen.is_whole(kinds.MACHINE_CONFIG_POOL):
@@ -261,7 +296,7 @@ def _left_cordoned(seen: Seen) -> Iterator[Finding]:
         node.name
         for node in seen.nodes
         if not node.schedulable
-        and (node.labels.get("nvidia.com/gpu.present") == "true" or node.labels.get(nic_policy.NIC_LABEL) == "true")
+        and _matters(node)
         and all(node.labels.get(label, "") in _DONE for label, _, _ in _UPGRADES)
         and node.annotations.get(_DRAINS, "Idle") in {"Idle", ""}
         and not _pool_moves(seen, node.name)

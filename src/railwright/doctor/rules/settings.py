@@ -1,6 +1,7 @@
 """Settings that do not go together, on one policy or between several, and devices that two policies claim."""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 from railwright.core import kinds
@@ -259,10 +260,11 @@ CLAIMED_TWICE = RuleInfo(
     layer=Layer.DEVICES,
     severity=Severity.WARNING,
     text="A port that a pool of the host-device plugin offers and a SR-IOV policy makes VFs on, or that two pools offer, is "
-    "counted twice: a pod takes the port away from under the other's pods. Two pools of the host-device plugin are no "
+    "counted twice: a pod takes the port away from under the other's pods. SR-IOV policies of two resources that name the same "
+    "functions make devices of one resource only. Two pools of the host-device plugin are no "
     "finding where the first alone gets the port.",
     source="k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, README (a device is offered by the first pool that "
-    "selects it); inferred for pools of different plugins, which do not know of each other",
+    "selects it); openshift/sriov-network-operator 44199ad5, pkg/webhook/validate.go (ranges that overlap); inferred for pools of different plugins, which do not know of each other",
     needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES, kinds.SRIOV_NETWORK_NODE_STATE)),
     uses=(BY_OPERATORS,),
     covers=("B055", "B170"),
@@ -271,7 +273,8 @@ CLAIMED_TWICE = RuleInfo(
 
 
 def judge_claims(seen: Seen) -> Iterator[Finding | Unknown]:
-    """Find ports that the host-device plugin offers whole and somebody else hands out too."""
+    """Find ports that the host-device plugin offers whole and somebody else hands out too, then VFs that two policies claim."""
+    yield from _same_functions(seen)
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     if policy is None:
         return
@@ -301,6 +304,50 @@ def judge_claims(seen: Seen) -> Iterator[Finding | Unknown]:
             nodes=(node for node, _ in places),
             about=(f"resource:{one}", f"resource:{other}"),
         )
+
+
+def _same_functions(seen: Seen) -> Iterator[Finding]:
+    """Find SR-IOV policies that name the same functions of a port on the same nodes."""
+    for one, other in combinations(sriov_policies(seen), 2):
+        if dig(one, "spec", "resourceName") == dig(other, "spec", "resourceName"):
+            continue
+        nodes = {node.name for node in seen.selected(dig(one, "spec", "nodeSelector", default={}))}
+        nodes &= {node.name for node in seen.selected(dig(other, "spec", "nodeSelector", default={}))}
+        first, second = _functions_of(one), _functions_of(other)
+        ports = [port for port in first if port in second and first[port] & second[port]]
+        if nodes and ports:
+            yield conclude(
+                CLAIMED_TWICE,
+                f"{ref_of(one)} and {ref_of(other)} name the same virtual functions of {', '.join(ports)}: they become devices of one "
+                "of the two resources only.",
+                evidence=[
+                    Evidence(
+                        str(ref_of(item)), "spec.nicSelector.pfNames", str(dig(item, "spec", "nicSelector", "pfNames"))
+                    )
+                    for item in (one, other)
+                ],
+                remedy=Remedy(
+                    "Give each policy a range of its own (NAME#0-3 and NAME#4-7, with the same numVfs), or ports of its own.",
+                    (oc(ref_of(one), "edit"),),
+                    risk=Risk.DRAIN,
+                    disrupts="nodes are drained while their VFs are made anew",
+                ),
+                nodes=nodes,
+                about=(f"object:{ref_of(one)}", f"object:{ref_of(other)}"),
+            )
+
+
+def _functions_of(policy: KubeObject) -> Mapping[str, frozenset[int]]:
+    """Functions that a policy claims, by the name or address of their port."""
+    every = range(int(dig(policy, "spec", "numVfs", default=0)))
+    found: dict[str, frozenset[int]] = {}
+    selector = dig(policy, "spec", "nicSelector", default={})
+    for text in (*(selector.get("pfNames") or ()), *(selector.get("rootDevices") or ())):
+        name, _, part = str(text).partition("#")
+        first, _, last = part.partition("-")
+        numbers = range(int(first), int(last or first) + 1) if first.isdigit() and (last or first).isdigit() else every
+        found[name] = frozenset(numbers)
+    return found
 
 
 def _with_vfs(seen: Seen, node: NodeName) -> Mapping[PciAddress, str]:

@@ -8,7 +8,7 @@ from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
 _FIRMWARE_TOOLS = (
-    "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|mft|mellanox plugin|mellanox_plugin|nv config|nvconfig"
+    "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|mft|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
 )
 
 FIRMWARE_TOOL_REFUSED = TextRule(
@@ -113,8 +113,8 @@ RDMA_MODE_REFUSED = TextRule(
             unless="rdma_mode ok|mode: shared, exclusive or",
         ),
         says(
-            "rdma subsystem|rdma system|discoverrdmasubsystem|rdma netlink|rdmalink|rdma link",
-            f"{ENOTSUP}|{ENOENT}|fail|cannot|error",
+            "rdma subsystem|rdma system|discoverrdmasubsystem|rdma netlink|rdmalink|rdma link|namespace awareness",
+            f"{ENOTSUP}|{ENOENT}|fail|cannot|can't|could not|error",
             unless="dranet|claim|cni|exclusive",
             cause="The RDMA subsystem does not answer: ib_core is not loaded on this node.",
             remedy="Load ib_core and mlx5_ib, or leave the node out of what needs RDMA.",

@@ -202,6 +202,15 @@ MODULE_REFUSED = TextRule(
         ),
         says("version magic", "should be|mismatch|~magic", cause="The module was built for another kernel."),
         says(
+            "nvrm|nvidia.ko|nvidia kernel module|kernel module type|nvidia module",
+            "not supported by|requires use of|required gpu system processor|requires the open|does not support this gpu|rminitadapter failed",
+            unless="pageable",
+            cause="This flavour of the GPU's kernel module, open or proprietary, does not drive this GPU: open modules need Turing or "
+            "later, and Blackwell has open ones only.",
+            remedy="Set driver.kernelModuleType of the ClusterPolicy to auto, or to the flavour that the GPU has.",
+            commands=("oc get clusterpolicy -o jsonpath='{.items[*].spec.driver.kernelModuleType}'",),
+        ),
+        says(
             "not found in directory /lib/modules|module not found|modprobe: fatal",
             f"{_STACK_MODULES}|{_PEER_MODULES}|{_OTHER_RDMA_MODULES}|{_STORAGE_MODULES}|gdrdrv",
             "not found",
@@ -285,6 +294,15 @@ DRIVER_NOT_BUILT = TextRule(
             cause="The build falls back to subscribed RHEL packages, for which the node has no entitlement.",
             remedy="Have the Driver Toolkit in place (OpenShift's Node Feature Discovery with OSTREE_VERSION labels, a cluster "
             "version that is completed), so that no entitlement is needed.",
+        ),
+        says(
+            "unbound variable|command not found|syntax error|bad substitution|unrecognized option|unknown option",
+            "nvidia-driver|entrypoint|ofed|doca|dkms|ocp_dtk|driver-manager",
+            "line|error|: ",
+            cause="The script of the driver's container ends with an error of its own: image and node, or image and operator, "
+            "do not know each other.",
+            remedy="Take the driver image that belongs to the operator's release and to the node's system (railwright images).",
+            commands=("railwright images",),
         ),
         says(
             "inventory|mofed-container",

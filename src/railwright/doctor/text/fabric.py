@@ -119,6 +119,13 @@ PEER_NOT_REACHED = TextRule(
             cause="A transfer ended with an error: the other side went away, refused, or could not be reached.",
         ),
         says(
+            "remote_disconnect|connection reset by remote|endpoint error|endpoint timeout|remote side closed|peer failure",
+            "ucx|nixl|ucp|rdma|endpoint|mlx5",
+            unless="closed by user",
+            cause="The other side's end of the connection is gone: its process ended, or its port did.",
+            remedy="Look first at what the other side wrote last.",
+        ),
+        says(
             "remote access|remote operation|remote invalid request|remote aborted|rem_access_err|rem_op_err|rem_inv_req",
             "ucx error|completion|synd|wr_id|status|net/ib|mlx5_|vendor|vend",
             cause="The other side refused: its memory is not registered any more (its process ended), or its GPU memory cannot be "
@@ -126,6 +133,12 @@ PEER_NOT_REACHED = TextRule(
             remedy="Look first at what the other side wrote last; then at its way to GPU memory (dma-buf or nvidia_peermem).",
         ),
         says("ethernet_read_keys|couldn't read remote address", "couldn't|failed|unable"),
+        says(
+            "watchdog caught collective|collective operation timeout|watchdog timeout|collective timed out|heartbeat of the nccl",
+            "timeout|timed out|ran for",
+            cause="A collective did not end in time: some rank is stuck or has died, or RDMA stalls between two of them.",
+            remedy="Look for the rank that stopped first, and for what it said; prove the rails by themselves (railwright verify).",
+        ),
         says(
             "couldn't connect to|failed to connect|connect to",
             ":18515|rdma|rail|perftest|ib_",
@@ -208,10 +221,26 @@ PORT_LOST = TextRule(
         ),
         says(
             "mlx5_health|health compromised|fatal error on fw|fw fatal|firmware fatal|device's health|poll_health|health poll failed"
-            "|health_check|fatal health",
+            "|health_check|fatal health|print_health_info|firmware internal error|firmware assert|assert_var",
             unless="healthy|health report",
             cause="The NIC's firmware, or the slot that it is in, failed.",
             remedy="Restart the node; where it comes back, update the firmware or replace the card.",
+        ),
+        says(
+            "mlx5_core|mlx5_cmd|mlx5_function_setup|mlx4_core|wait_func",
+            "no done completion|leak of a command resource|pre-initializing|initializing state|cmd exec timeout|command timeout"
+            "|command interface|enable_hca|init_hca|device not responding|probe of",
+            "timeout|timed out|no done completion|over |aborting|fail|error|not responding",
+            unless="successfully",
+            cause="The NIC's firmware does not answer its driver.",
+            remedy="Reset or power-cycle the card; where it comes back, update its firmware or replace it.",
+            commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep mlx5_core'",),
+        ),
+        says(
+            "power on the pcie slot|insufficient power|power budget|slot power",
+            "mlx5|pcie|slot|nic|module",
+            cause="The slot or cage does not feed the card as much power as it needs: ports stay down or throttle.",
+            remedy="Move the card to a slot with enough power, or connect its power cable; see the BIOS's slot power limit.",
         ),
     ),
 )

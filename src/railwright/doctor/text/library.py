@@ -134,8 +134,8 @@ WRONG_DEVICES = TextRule(
             "(sidecar.istio.io/inject: false), and let the pods reach each other on all ports.",
         ),
         says(
-            "ifname|network interface|interface name|net_if",
-            "not found|does not exist|no such interface|cannot find|unknown interface|invalid",
+            "ifname|network interface|interface name|net_if|interface for|find interface",
+            "not found|does not exist|no such interface|cannot find|unable to find|could not find|unknown interface|invalid",
             "gloo|nccl|rccl|mpi|nvshmem|ucx|socket|connect|bootstrap",
             cause="The interface that the library was told to use is not in this pod.",
             remedy="Name an interface that every pod has (eth0), or leave the setting out.",
@@ -156,7 +156,7 @@ WRONG_DEVICES = TextRule(
             cause="A name in the filter is not in this pod: names differ between pods, or the filter's grammar is another library's.",
         ),
         says(
-            "nixl_err_backend|nixl_err_not_found|nixl_err_remote_disconnect|failed to create backend|backend ucx|nixlbackenderror",
+            "nixl_err_backend|nixl_err_not_found|failed to create backend|backend ucx|nixlbackenderror",
             "fail|error|nixl_err|could not|cannot",
             unless="was instantiated|ibv_reg|registermem|bad address",
             cause="NIXL's UCX backend did not come up, usually because UCX took a NIC that is no rail.",

@@ -43,7 +43,7 @@ LIMIT_REACHED = TextRule(
         says(
             "max locked memory|locked memory|memlock|ulimit -l|rlimit_memlock",
             "unlimited|limit|low|small|exceed|current|set|increase|kbytes",
-            unless="max locked memory unlimited|is unlimited|memlock unlimited",
+            unless="max locked memory unlimited|is unlimited|memlock unlimited|-l) unlimited|memory: unlimited|memlock: unlimited|memlock=unlimited|memlock=-1",
             cause="The limit of locked memory is too small.",
             remedy="Run as root with IPC_LOCK, or raise the runtime's limit: default_ulimits memlock=-1:-1 in CRI-O (by a "
             "MachineConfig), LimitMEMLOCK=infinity for containerd.",
@@ -59,6 +59,12 @@ LIMIT_REACHED = TextRule(
             commands=("oc exec POD -- df -h /dev/shm",),
         ),
         says(
+            "too many open files|emfile|enfile|rlimit_nofile",
+            cause="The process may open too few files: each connection, and each GPU buffer of a peer, takes some.",
+            remedy="Raise the runtime's limit of open files (default_ulimits nofile in CRI-O), or let the program raise its own.",
+            commands=("oc exec POD -- sh -c 'ulimit -Sn; ulimit -Hn'",),
+        ),
+        says(
             "create_qp|create qp|create_mkey|create_cq|create_tis|alloc_",
             "limits exceeded|bad resource|no resources|0x8",
             "mlx5|failed|syndrome",
@@ -68,7 +74,8 @@ LIMIT_REACHED = TextRule(
         ),
         says(
             "couldn't allocate mr|could not allocate mr|failed to create mr|unable to create mr",
-            unless="error=|errno",
+            unless="error=|errno|dma-buf|dmabuf|cumem",
+            window=3,
             cause="Memory could not be registered, and the tool does not say why: the limit of locked memory, or GPU memory that the "
             "NIC cannot reach.",
             remedy="Try host memory first: where that fails too, raise the limit of locked memory; else mend the way to GPU memory.",
@@ -158,10 +165,18 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             remedy="Use an image with a newer rdma-core; look for GDRDMA in NCCL's channel lines before believing it harmful.",
         ),
         says(
-            "failed to load cuda|cuinit|libcuda.so|cuda error|initialize nvml|nvml",
-            "803|802|999|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to initialize|fabric manager",
+            "failed to load cuda|cuinit|libcuda.so|cuda error|initialize nvml|nvml|cudagetdevicecount|failed to init gpu|init gpu memory",
+            "803|802|999|code=|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to init|fabric manager|error 100|no cuda-capable",
             cause="CUDA itself does not start in the container, so there is no GPU memory to speak of.",
             remedy="Ask for a GPU (nvidia.com/gpu), and keep a forward-compatibility libcuda of the image from hiding the host's.",
+        ),
+        says(
+            "fabricmanager|fabric manager|fabric-manager|system not yet initialized|nvswitch",
+            "nothing to do|not running|not yet initialized|failed|error|mismatch|not started|could not",
+            unless="successfully",
+            cause="On boards with NVSwitch CUDA begins only when the fabric manager of the same version has set the switches up.",
+            remedy="See that nvidia-fabricmanager runs on the node, of the driver's very version; driver containers bring it along.",
+            commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i nvswitch'",),
         ),
         says(
             "gpudirect rdma is disabled|gpudirect rdma is not detected|dmabuf is not supported",

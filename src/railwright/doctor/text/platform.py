@@ -81,7 +81,29 @@ OBJECT_REFUSED = TextRule(
             remedy="Give the service account one that does (railwright workload makes an SCC, Role and binding for it).",
             commands=("oc auth can-i use scc/NAME --as system:serviceaccount:NAMESPACE:ACCOUNT",),
         ),
-        says("admission webhook", "denied the request|denied|failed calling webhook"),
+        says(
+            "exceeded quota|exceeds quota|quota exceeded|limitrange|maximum cpu usage|must specify limits",
+            cause="A quota or limit range of the namespace leaves no room for it.",
+            remedy="Raise the quota for the resource that the message names, or free what holds it.",
+            commands=("oc -n NAMESPACE describe resourcequota,limitrange",),
+        ),
+        says(
+            "failed calling webhook|failed to call webhook",
+            "no endpoints|connection refused|timeout|timed out|deadline exceeded|x509|not found|no such host|unreachable|eof|fail",
+            cause="The webhook that has to agree does not answer: its pod is not there, or its certificate is not trusted, so every "
+            "such object is refused.",
+            remedy="Bring the webhook's pods back; where its operator is gone, delete the webhook's configuration too.",
+            commands=("oc get validatingwebhookconfigurations,mutatingwebhookconfigurations",),
+        ),
+        says("admission webhook", "denied the request|denied"),
+        says(
+            "is forbidden",
+            "user |cannot create|cannot patch|cannot get|cannot list|cannot watch|cannot delete|cannot update",
+            "cannot",
+            cause="The user or service account that asks has no right to it.",
+            remedy="Bind a role with that right; railwright prints the ones that it needs itself.",
+            commands=("railwright explain --rbac doctor", "oc auth can-i --list"),
+        ),
     ),
 )
 
@@ -186,6 +208,16 @@ OPERATOR_STUCK = TextRule(
             remedy="Upgrade the GPU Operator to 25.3 or newer.",
         ),
         says(
+            "not satisfiable|constraintsnotsatisfiable|resolutionfailed|no operators found|bundle unpack|catalog source|catalogsource|installplan",
+            "not satisfiable|no operators found|failed|deadline|unhealthy|missing|not found|exceeded|transient_failure|conflict|error",
+            unless="installplan complete|successfully",
+            cause="OLM cannot bring the operator: the channel or catalog that the Subscription names does not have it, two of them "
+            "exclude each other, or the bundle's image was not unpacked in time.",
+            remedy="Compare package, channel and catalog of the Subscription with what the catalog has; pull and unpacking are told in "
+            "the catalog's pods and in the Job of openshift-marketplace.",
+            commands=("oc get packagemanifests", "oc -n openshift-marketplace get pods,jobs"),
+        ),
+        says(
             "no matches for kind|could not find the requested resource|no kind is registered|failed to get restmapping",
             "machineconfigpool|machineconfig|nicclusterpolicy|sriovnetwork|clusterpolicy|nodefeature|networkattachmentdefinition",
             cause="The API server does not serve a kind that the operator needs (hosted control planes have no "
@@ -231,6 +263,14 @@ DRAIN_STUCK = TextRule(
             "drain",
             "failed|timed out|timeout|error when|not finished|global timeout",
             unless="drain_timeout=|successfully drained",
+        ),
+        says(
+            "machineconfigdaemon|machine-config-daemon|machineconfigpool|machine-config-controller|marking degraded|marking node|mco",
+            "degraded|unreconcilable|unexpected on-disk state|failed to render|content mismatch|cannot apply",
+            unless="degraded=false|degraded: false|no longer degraded",
+            cause="A node or its MachineConfigPool is degraded: nothing rolls out until what the message names is mended.",
+            remedy="Mend what the message names (a file that was changed by hand, a configuration that cannot be rendered).",
+            commands=("oc get mcp", "oc describe mcp worker"),
         ),
         says(
             "draining_mcp_paused|mcp_paused|machineconfigpool|machine config pool|~mcp~",

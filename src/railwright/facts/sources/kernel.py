@@ -25,6 +25,7 @@ class System:
 
     netns_is_host: bool | None
     modules: Mapping[str, int]
+    module_users: Mapping[str, tuple[str, ...]]
     kernel_arguments: str
     kernel_version: str
     architecture: str
@@ -52,6 +53,7 @@ def parse_system(record: Record) -> tuple[System, tuple[Unseen, ...]]:
     return System(
         netns_is_host={"host": True, "other": False}.get(meta.get("netns", "")),
         modules=modules,
+        module_users=_module_users(record),
         kernel_arguments=" ".join(record.lines("cmdline")),
         kernel_version=meta.get("kernel", ""),
         architecture=meta.get("architecture", ""),
@@ -72,6 +74,8 @@ def _pairs(record: Record, section: str, between: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, found, value in rows if found}
 
 
+_USERS = 3
+"""Where a line of /proc/modules names the modules that use this one."""
 _NO_COUNT = "-"
 """What /proc/modules holds on a kernel without CONFIG_MODULE_UNLOAD. Measured: Linux 6.18, 2026-11-30."""
 
@@ -100,6 +104,13 @@ def _modules(record: Record) -> tuple[dict[str, int], list[Unseen]]:
         else:
             modules[words[0]] = count
     return modules, unseen
+
+
+def _module_users(record: Record) -> Mapping[str, tuple[str, ...]]:
+    """Read who uses each module: the fourth word, "mlx5_ib,rdma_ucm," or "-"."""
+    rows = (line.split() for line in record.lines("modules"))
+    named = {words[0]: words[3] for words in rows if len(words) > _USERS and words[3] != "-"}
+    return {name: tuple(user for user in users.split(",") if user) for name, users in named.items()}
 
 
 def _nvidia(record: Record) -> tuple[str, list[Unseen]]:
