@@ -19,22 +19,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.errors import RailwrightError
+from railwright.core.marks import VIRTUAL_CLUSTER
 from railwright.lab.cluster.disk import Disk, ensure_disk
 from railwright.lab.cluster.join import join_all
 from railwright.lab.cluster.machine import command, first_file_system
 from railwright.lab.cluster.programs import ensure_all
+from railwright.lab.cluster.relay import make_certificate
 from railwright.lab.cluster.shape import Shape, node_name, segments
 from railwright.lab.cluster.stand_ins import NOT_SERVED, playing
 from railwright.lab.controlplane.definitions import install_definitions
 from railwright.lab.controlplane.plane import Plane, running_plane
 from railwright.lab.controlplane.pods import running_scheduler
-from railwright.lab.controlplane.processes import Started, must_run, start, stop
+from railwright.lab.controlplane.processes import Started, free_ports, must_run, start, stop
 from railwright.lab.rdma.newer_emulator import emulator_with_igb
 from railwright.lab.rdma.tools import Emulator, emulator
 from railwright.ports.progress import Event, Note, Progress
 
 PROGRESS, KUBECONFIG = "progress", "kubeconfig"
-CONTEXT = "railwright-cluster"
+CONTEXT = VIRTUAL_CLUSTER
 BARE, BY_HAND = "bare", "by-hand"
 """Platforms: OpenShift without operators, for `apply`; or the Network Operator there already, to try things by hand."""
 _FLAGS = {
@@ -43,6 +45,8 @@ _FLAGS = {
 }
 """Kubelets answer at loopback addresses of this machine; emulated ones are late with their leases when it is busy."""
 _GUEST_SEES_US = "10.0.2.2"
+_NODES = "nodes.pem"
+"""As whom nodes speak to the API server."""
 _WATCH_STEP_S = 2.0
 _SOCKET_STEPS, _SOCKET_STEP_S = 200, 0.05
 
@@ -75,7 +79,11 @@ async def keep(folder: Path, shape: Shape, definitions: Path | None) -> None:
         if not qemu.has_igb:
             qemu = await emulator_with_igb(told)
         told.emit(Note("starting the control plane"))
-        async with _control_plane(programs) as plane, _machines(folder, shape, qemu, disk, plane, told) as machines:
+        await asyncio.to_thread(make_certificate, folder / _NODES)
+        async with (
+            _control_plane(programs, folder) as plane,
+            _machines(folder, shape, qemu, disk, plane, told) as machines,
+        ):
             client = plane.client()
             try:
                 await install_definitions(client, definitions, NOT_SERVED)
@@ -97,9 +105,10 @@ async def keep(folder: Path, shape: Shape, definitions: Path | None) -> None:
 
 
 @asynccontextmanager
-async def _control_plane(programs: dict[str, Path]) -> AsyncIterator[Plane]:
-    folder, scheduler = programs["kube-apiserver"].parent, programs["kube-scheduler"].parent
-    async with running_plane(folder, ("*",), flags=_FLAGS) as plane, running_scheduler(scheduler, plane):
+async def _control_plane(programs: dict[str, Path], folder: Path) -> AsyncIterator[Plane]:
+    built, scheduler = programs["kube-apiserver"].parent, programs["kube-scheduler"].parent
+    flags = {**_FLAGS, "kube-apiserver": (*_FLAGS["kube-apiserver"], f"--client-ca-file={folder / _NODES}.public")}
+    async with running_plane(built, ("*",), flags=flags) as plane, running_scheduler(scheduler, plane):
         yield plane
 
 
@@ -109,14 +118,21 @@ async def _machines(
 ) -> AsyncIterator[tuple[Started, ...]]:
     """Run the switch and the nodes for the length of a block."""
     sockets = segments(shape, folder)
-    started = [await start("switch", [sys.executable, "-m", _SWITCH, *map(str, sockets)], folder)]
+    (port,) = free_ports(1)
+    api_port = plane.server.rpartition(":")[2]
+    started = [
+        await start("switch", [sys.executable, "-m", _SWITCH, *map(str, sockets)], folder),
+        await start("relay", [sys.executable, "-m", _RELAY, str(port), api_port, str(folder / _NODES)], folder),
+    ]
     try:
         await _wait_for_sockets(sockets, started[0])
         progress.emit(Note(f"booting {shape.nodes} nodes (emulated; about a minute on a quiet machine)"))
         for number in shape.numbers():
             node = folder / node_name(number)
             node.mkdir()
-            initrd = first_file_system(disk, shape, number, json.dumps(_kubeconfig(plane, _GUEST_SEES_US)))
+            initrd = first_file_system(
+                disk, shape, number, json.dumps(_kubeconfig(plane, f"http://{_GUEST_SEES_US}:{port}"))
+            )
             (node / "initrd").write_bytes(initrd)
             started.append(await start(node_name(number), command(qemu, disk, shape, number, folder), folder))
         yield tuple(started)
@@ -124,7 +140,7 @@ async def _machines(
         await stop(started)
 
 
-_SWITCH = "railwright.lab.cluster.switch"
+_SWITCH, _RELAY = "railwright.lab.cluster.switch", "railwright.lab.cluster.relay"
 
 
 async def _wait_for_sockets(sockets: tuple[Path, ...], switch: Started) -> None:
@@ -140,13 +156,13 @@ def _all_run(started: tuple[Started, ...]) -> None:
         must_run(each)
 
 
-def _kubeconfig(plane: Plane, host: str) -> dict[str, object]:
-    server = plane.server.replace("127.0.0.1", host)
+def _kubeconfig(plane: Plane, server: str) -> dict[str, object]:
+    trust = {"insecure-skip-tls-verify": True} if server.startswith("https:") else {}
     return {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": CONTEXT,
-        "clusters": [{"name": CONTEXT, "cluster": {"server": server, "insecure-skip-tls-verify": True}}],
+        "clusters": [{"name": CONTEXT, "cluster": {"server": server, **trust}}],
         "users": [{"name": f"{CONTEXT}-admin", "user": {"token": plane.token}}],
         "contexts": [{"name": CONTEXT, "context": {"cluster": CONTEXT, "user": f"{CONTEXT}-admin"}}],
     }
@@ -154,7 +170,7 @@ def _kubeconfig(plane: Plane, host: str) -> dict[str, object]:
 
 def _write_kubeconfig(file: Path, plane: Plane) -> None:
     file.touch(mode=0o600)
-    file.write_text(json.dumps(_kubeconfig(plane, "127.0.0.1"), indent=2) + "\n")
+    file.write_text(json.dumps(_kubeconfig(plane, plane.server), indent=2) + "\n")
 
 
 async def _until_told(folder: Path, shape: Shape, definitions: Path | None) -> None:

@@ -14,6 +14,15 @@ _GUEST = Path(__file__).parent / "guest"
 _SCRIPTS = ("init", "dress-rails", "cni-rail", "runtime", "driver")
 _FILES = ("agent.py", "containerd.toml", "kubelet.yaml", "verbs_devices.py")
 _KUBELET_PORT = 10250
+_KERNEL = (
+    *("console=ttyS0", "quiet", "panic=-1", "mitigations=off", "transparent_hugepage=never"),
+    *("highres=off", "preempt=none", "rcupdate.rcu_expedited=1", "damon_stat.enabled=N"),
+)
+"""
+Programs written in Go sleep for 20 us at a time while they have work; timers of a millisecond let an emulated processor do it.
+
+Measured: 8.3 s of processor until containerd answers without the second line, 5.5 s with it, 2026-11-30.
+"""
 
 
 def first_file_system(disk: Disk, shape: Shape, number: int, kubeconfig: str) -> bytes:
@@ -42,7 +51,7 @@ def command(emulator: Emulator, disk: Disk, shape: Shape, number: int, folder: P
         *("-drive", f"if=none,id=d0,format=raw,file={disk.disk},snapshot=on,cache=unsafe"),
         *("-device", "virtio-blk-pci,drive=d0", "-device", "virtio-rng-pci"),
         *("-kernel", str(disk.kernel), "-initrd", f"{node}/initrd"),
-        *("-append", "console=ttyS0 quiet panic=-1 mitigations=off transparent_hugepage=never"),
+        *("-append", " ".join(_KERNEL)),
         *_networks(shape, number, folder),
     ]
 
