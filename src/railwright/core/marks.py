@@ -9,6 +9,17 @@ LEDGER_NAMESPACE = "railwright"
 LEDGER_LABEL = "railwright.dev/ledger"
 """On every ConfigMap of the ledger; its value says what is in it: head, entries, fabric."""
 
+VIRTUAL_CLUSTER = "railwright-virtual-cluster"
+"""Context of the virtual cluster's kubeconfig, so the name of the cluster in every result that comes of it."""
+VIRTUAL = "VIRTUAL CLUSTER: bytes, pods and device plugins are real; NICs (soft-RoCE), GPUs, drivers and operators are stand-ins"
+VIRTUAL_NOT_REAL = (
+    "NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC",
+    "GPUs: nodes show their ids and offer a count, and there is no memory to move",
+    "drivers of NICs and GPUs: modules that load and drive nothing",
+    "operators and OpenShift itself: stand-ins that answer as the real ones were recorded to",
+)
+"""What results on it leave out."""
+
 
 def is_ours(obj: KubeObject | None) -> bool:
     """Whether we made it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from railwright.core.ids import NodeName, RailName
+from railwright.core.marks import VIRTUAL_CLUSTER, VIRTUAL_NOT_REAL
 from railwright.facts.model import NodeHardware, Snapshot
 from railwright.intent.model import Fabric, Method
 from railwright.plan.model import FabricPlan
@@ -90,6 +91,10 @@ def layout_of_plan(fabric: FabricPlan, snapshot: Snapshot, *, nodes: tuple[NodeN
         seats += [
             seat_of(rail, port, _hardware(snapshot, port.node), wanted) for port in rail.ports if port.node in nodes
         ]
+    virtual = snapshot.cluster.name == VIRTUAL_CLUSTER
+    if virtual:
+        # What stands for a GPU there has no memory: to ask for any would fail, and say nothing.
+        seats = [replace(seat, gpu=None, gpu_id="") for seat in seats]
     return Layout(
         fabric=fabric.name,
         method=fabric.method.value,
@@ -100,6 +105,8 @@ def layout_of_plan(fabric: FabricPlan, snapshot: Snapshot, *, nodes: tuple[NodeN
         nodes=tuple(sorted({seat.node for seat in seats})),
         rails=tuple(rail.name for rail in sorted(fabric.rails, key=lambda item: item.index)),
         seats=shared_links(tuple(sorted(seats, key=lambda seat: (seat.node, seat.rail)))),
+        not_real=VIRTUAL_NOT_REAL if virtual else (),
+        has_floors=not virtual,
         traffic_class=intent.traffic_class,
         path_mtu_bytes=intent.path_mtu_bytes,
         partition=partition_number(intent.network.pkey) if intent.network.pkey is not None else None,

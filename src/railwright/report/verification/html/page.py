@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections import Counter
 from hashlib import sha256
 
+from railwright.core.marks import VIRTUAL, VIRTUAL_CLUSTER
 from railwright.core.verdicts import Verdict
 from railwright.core.version import __version__
 from railwright.report.tables import count, duration
@@ -52,6 +53,7 @@ def _header(record: VerifyRecord) -> tuple[Node, ...]:
         if summary.simulated
         else None
     )
+    virtual = el("p", VIRTUAL, class_="banner") if summary.cluster == VIRTUAL_CLUSTER else None
     interrupted = (
         el("p", "Interrupted: what was not reached is UNKNOWN.", class_="banner") if summary.interrupted else None
     )
@@ -67,7 +69,14 @@ def _header(record: VerifyRecord) -> tuple[Node, ...]:
     theme = el("button", "light / dark", id="theme", type="button")
     nav = el("nav", *(el("a", text, href=f"#{target}") for text, target in links), theme, aria_label="sections")
     return group(
-        (banner, interrupted, el("h1", f"{summary.fabric}: {summary.method} on {summary.cluster}"), verdict, nav)
+        (
+            banner,
+            virtual,
+            interrupted,
+            el("h1", f"{summary.fabric}: {summary.method} on {summary.cluster}"),
+            verdict,
+            nav,
+        )
     )
 
 
