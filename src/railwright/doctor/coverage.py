@@ -19,6 +19,7 @@ class Kind:
         kind: in one sentence.
         reports: public reports of it.
         rule, world: a simulated world ("adopt+second-nfd") in which this rule finds it; empty where its case is a text.
+        words: what the cause says there, where the rule says other things too.
         why_not: why no rule finds it; empty when one does.
     """
 
@@ -27,6 +28,7 @@ class Kind:
     reports: tuple[str, ...]
     rule: str = ""
     world: str = ""
+    words: str = ""
     why_not: str = ""
 
 

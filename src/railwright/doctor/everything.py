@@ -1,12 +1,10 @@
 """Everything that was seen, indexed once for all rules; a rule gets no more of it than it asks for (seen.py)."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
 
 from railwright.catalog.model import Catalog
 from railwright.core.ids import NodeName
@@ -21,19 +19,6 @@ from railwright.plan.model import Plan
 
 _ONLY_IN_HOMES = frozenset({CONFIG_MAP, DEPLOYMENT})
 """Kinds that facts read in the operators' namespaces alone."""
-
-
-@cache
-def plugins_of(text: str) -> tuple[Mapping[str, Any], ...]:
-    """Read the config of a NAD: its plugins, the one that makes the interface first; none when it cannot be read."""
-    try:
-        config = json.loads(text)
-    except ValueError:
-        return ()
-    if not isinstance(config, dict):
-        return ()
-    plugins = config.get("plugins", [config])
-    return tuple(item for item in plugins if isinstance(item, dict)) if isinstance(plugins, list) else ()
 
 
 @dataclass(frozen=True)

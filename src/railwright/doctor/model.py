@@ -115,13 +115,12 @@ class Patch:
     Fields of one object as they should be; pipeline makes Changes of it.
 
     Attributes:
-        body: apiVersion, kind, metadata.name (and namespace) and the wanted fields, as for server-side apply.
-        is_partial: the object must be there already; only some of its fields are set.
+        body: apiVersion, kind, metadata.name (and namespace) and the wanted fields, as for server-side apply; the object
+            must be there already.
     """
 
     ref: Ref
     body: KubeObject
-    is_partial: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """Networks of pods as rules read them: NADs, their addresses, and what pods ask for of them. Pure."""
 
 import ipaddress
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from railwright.core import kinds
@@ -53,32 +51,6 @@ def attachment_of(seen: Seen, nad: KubeObject) -> Attachment | None:
     if not plugins or plugins[0].get("type") not in RAIL_TYPES:
         return None
     return Attachment(ref_of(nad), plugins, annotations_of(nad).get(RESOURCE_NAME, ""))
-
-
-@cache
-def networks_of(annotation: str, namespace: str) -> tuple[tuple[str, str], ...]:
-    """
-    Read the networks annotation of a pod: namespace and name of each NAD, in order.
-
-    Both spellings: `ns/a@net1, b` and a JSON list of {"name", "namespace"}.
-    """
-    text = annotation.strip()
-    if text.startswith("["):
-        try:
-            items = json.loads(text)
-        except ValueError:
-            return ()
-        return tuple(
-            (str(item.get("namespace") or namespace), str(item.get("name")))
-            for item in items
-            if isinstance(item, dict) and item.get("name")
-        )
-    return tuple(_split(part.strip(), namespace) for part in text.split(",") if part.strip())
-
-
-def _split(part: str, namespace: str) -> tuple[str, str]:
-    place, slash, name = part.partition("@")[0].rpartition("/")
-    return (place if slash else namespace, name)
 
 
 def ranges_of(ipam: Mapping[str, Any]) -> Iterator[Network]:

@@ -17,8 +17,9 @@ from typing import Any
 from railwright.catalog.model import Catalog
 from railwright.core import kinds
 from railwright.core.ids import NodeName
+from railwright.core.multus import plugins_of
 from railwright.core.objects import Kind, KubeObject, Ref, dig
-from railwright.doctor.everything import Everything, plugins_of
+from railwright.doctor.everything import Everything
 from railwright.doctor.model import Proof
 from railwright.doctor.operators import Installed
 from railwright.doctor.rails import RailHere

@@ -175,7 +175,7 @@ async def _mended(
     patches = {finding.remedy.patch.ref: finding.remedy.patch for finding in chosen if finding.remedy.patch}
     if not patches:
         return record
-    items = tuple(Manifest(REMEDIES, patch.body, (), partial=patch.is_partial) for patch in patches.values())
+    items = tuple(Manifest(REMEDIES, patch.body, (), partial=True) for patch in patches.values())
     live = await read_live(world.cluster, world.clock, patches)
     changes = compare(items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
     stage = StageChanges(

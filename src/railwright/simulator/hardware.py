@@ -133,6 +133,8 @@ class Nic:
     """Whether /dev/infiniband has the device files of it."""
     dynamic_ips: tuple[str, ...] = ()
     """Those of `ips` that DHCP gave."""
+    vf_leases: tuple[str, ...] = ()
+    """Addresses that DHCP gave to the first virtual function, which nobody uses."""
     same_card_as: str = ""
     """PCI address of another function of the same card, where that is on another bus (socket direct)."""
     link_local: bool = True

@@ -57,7 +57,7 @@ def _network(machine: Machine, running: Running) -> _Sections:
         ("route6_tables", []),
         ("rules", [f"4\t{line}" for line in machine.settings.rules]),
         ("net", net.net(machine, running)),
-        ("addr", net.addresses(machine)),
+        ("addr", net.addresses(machine, running)),
         ("vf-links", pci.vf_links(machine, running)),
         ("qos", net.qos(machine)),
         ("ethtool", net.ethtool(machine)),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from railwright.core import kinds
 from railwright.core.ids import RuleId
+from railwright.core.multus import networks_of
 from railwright.core.objects import labels_of
 from railwright.doctor.model import (
     Condition,
@@ -19,7 +20,7 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects
-from railwright.doctor.networks import attachment_of, nads_by_place, networks_of
+from railwright.doctor.networks import attachment_of, nads_by_place
 from railwright.doctor.pods import thing, workload_pods
 from railwright.doctor.promises import vf_resources
 from railwright.doctor.seen import Seen

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
+from railwright.core.multus import networks_of
 from railwright.core.objects import KubeObject
 from railwright.core.risk import Risk
 from railwright.doctor.model import (
@@ -20,7 +21,7 @@ from railwright.doctor.model import (
     conclude,
 )
 from railwright.doctor.needs import INSIDE, NODES, objects
-from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place, networks_of
+from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place
 from railwright.doctor.pods import CONFIG_REASONS, PULL_REASONS, age_s, limit_s, thing, troubled, workload_pods
 from railwright.doctor.seen import Seen
 from railwright.facts.model import EventFacts, LinkLayer, PodFacts

@@ -7,9 +7,7 @@ from railwright.doctor.text.errnos import EBUSY, ECONNREFUSED, EEXIST, EINVAL, E
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
-_FIRMWARE_TOOLS = (
-    "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|mft|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
-)
+_FIRMWARE_TOOLS = "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|mft|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
 
 FIRMWARE_TOOL_REFUSED = TextRule(
     RuleInfo(

@@ -20,7 +20,6 @@ class PatchShape(Shape):
 
     ref: ObjectName
     body: dict[str, Any]
-    is_partial: bool
 
 
 class RemedyShape(Shape):

@@ -7,7 +7,7 @@ from typing import Any
 
 from railwright.core.objects import KubeObject
 from railwright.simulator.faults.cluster import change_objects, trouble
-from railwright.simulator.faults.inside import settings
+from railwright.simulator.faults.inside import every_rail, settings
 from railwright.simulator.faults.uplinks import no_virtual_functions, on_gpu_nodes
 from railwright.simulator.worlds.model import Draft, Phase
 from railwright.standins.openshift import thing
@@ -117,6 +117,16 @@ def _without_spec(obj: KubeObject) -> KubeObject:
 
 def _cordoned(obj: KubeObject) -> KubeObject:
     return _spec({"spec": {}, **obj}, unschedulable=True)
+
+
+def _of_release(old: str, new: str) -> Callable[[KubeObject], KubeObject]:
+    """Let a catalog's package be of another release: every version that it names."""
+
+    def change(obj: KubeObject) -> KubeObject:
+        text = json.dumps(obj.get("status", {})).replace(old, new)
+        return {**obj, "status": json.loads(text)}
+
+    return change
 
 
 def _nvme_rooted(draft: Draft) -> Draft:
@@ -240,6 +250,12 @@ MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
         both(trouble("vf-lockdown"), done_by("team-b", _vf_policy(), then_s=600)),
     ),
     (
+        "vfs-leased",
+        "NetworkManager has idle VFs given addresses by DHCP",
+        "adopt; doctor",
+        both(every_rail(vf_leases=("10.33.0.17/24",)), done_by("team-b", _vf_policy(), then_s=600)),
+    ),
+    (
         "repo-config-missing",
         "the driver's repoConfig names a ConfigMap that is not there",
         "adopt; doctor",
@@ -292,6 +308,27 @@ MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
             ),
             done_by("team-b", _vf_policy(), then_s=600),
         ),
+    ),
+    (
+        "nic-configuration-wanted",
+        "NicClusterPolicy brings a NIC configuration operator with a defect",
+        "adopt; doctor",
+        changed(_POLICY, _section("nicConfigurationOperator", operator={"image": "nic-configuration-operator"})),
+    ),
+    (
+        "sriov-operator-old",
+        "the SR-IOV operator is of a release that resets firmware of ports which it does not manage",
+        "adopt with mlx5-uplink; doctor",
+        both(
+            changed("PackageManifest", _of_release("4.20.0", "4.16.0"), name=SRIOV.package),
+            done_by("team-b", _vf_policy(), then_s=600),
+        ),
+    ),
+    (
+        "pool-excludes-blocks",
+        "an address pool excludes ranges that it has given out whole",
+        "adopt; doctor",
+        changed("IPPool", lambda obj: _spec(obj, exclusions=[{"startIP": "10.64.0.1", "endIP": "10.64.0.40"}])),
     ),
     (
         "node-left-cordoned",

@@ -57,6 +57,7 @@ def _in_training(*objects: KubeObject, then_s: float = 120.0) -> Act:
 
 
 _HOST_LOCAL = {"type": "macvlan", "master": "enp24s0np0", "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}
+_WHEREABOUTS = {"type": "macvlan", "master": "enp24s0np0", "ipam": {"type": "whereabouts", "range": "10.77.0.0/24"}}
 _STATIC = {"type": "macvlan", "master": "enp24s0np0", "ipam": {"type": "static"}}
 
 POD_MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
@@ -84,6 +85,32 @@ POD_MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
             network("rail", _HOST_LOCAL),
             pod("a", "worker-0", {_SHARED: 1}, networks="rail", addresses={f"{_TRAIN}/rail": "10.77.0.2"}),
             pod("b", "worker-1", {_SHARED: 1}, networks="rail", addresses={f"{_TRAIN}/rail": "10.77.0.2"}),
+        ),
+    ),
+    (
+        "addresses-freed",
+        "whereabouts freed an address that a pod still has, and gave it to another",
+        "adopt; doctor",
+        _in_training(
+            network("rail", _WHEREABOUTS),
+            pod("a", "worker-0", {_SHARED: 1}, networks="rail", addresses={f"{_TRAIN}/rail": "10.77.0.2"}),
+            pod("b", "worker-1", {_SHARED: 1}, networks="rail", addresses={f"{_TRAIN}/rail": "10.77.0.2"}),
+        ),
+    ),
+    (
+        "routed-without-gateway",
+        "a network routes by source, and its addresses come without a gateway",
+        "adopt; doctor",
+        _in_training(network("rail", {"plugins": [_STATIC, {"type": "sbr"}]})),
+    ),
+    (
+        "pod-in-two-partitions",
+        "a pod is attached to two IPoIB networks",
+        "h200-ib; doctor",
+        _in_training(
+            network("one", {"type": "ipoib", "master": "ibp24s0", "ipam": {"type": "static"}}),
+            network("two", {"type": "ipoib", "master": "ibp59s0", "ipam": {"type": "static"}}),
+            pod("a", "worker-0", {_SHARED: 1}, networks="one,two"),
         ),
     ),
     (

@@ -114,10 +114,15 @@ def _hardware_address(nic: Nic) -> str:
     return f"00:00:10:49:fe:80:00:00:00:00:00:00:{guid_bytes(nic)}"
 
 
-def addresses(machine: Machine) -> list[str]:
+def addresses(machine: Machine, running: Running) -> list[str]:
     """Print the `addr` section."""
     lines = [f"1: lo    inet 127.0.0.1/8 scope host lo{_FOREVER}"]
     devices = [(nic.netdev, nic.ips, nic.dynamic_ips) for nic in machine.nics]
+    devices += [
+        (str(vf["name"]), nic.vf_leases, nic.vf_leases)
+        for nic in machine.nics
+        for vf in running.vfs.get(nic.pci, ())[:1]
+    ]
     devices += [(item.name, item.ips, ()) for item in machine.virtuals]
     for number, (name, static, dynamic) in enumerate(devices, start=2):
         for address in static:
