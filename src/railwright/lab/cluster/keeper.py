@@ -27,6 +27,7 @@ from railwright.lab.cluster.programs import ensure_all
 from railwright.lab.cluster.relay import make_certificate
 from railwright.lab.cluster.shape import Shape, node_name, segments
 from railwright.lab.cluster.stand_ins import NOT_SERVED, playing
+from railwright.lab.cluster.vfs import making_vfs
 from railwright.lab.controlplane.definitions import install_definitions
 from railwright.lab.controlplane.plane import Plane, running_plane
 from railwright.lab.controlplane.pods import running_scheduler
@@ -87,7 +88,10 @@ async def keep(folder: Path, shape: Shape, definitions: Path | None) -> None:
             client = plane.client()
             try:
                 await install_definitions(client, definitions, NOT_SERVED)
-                async with playing(programs["kwok"].parent, plane, client, shape):
+                async with (
+                    playing(programs["kwok"].parent, plane, client, shape) as actors,
+                    making_vfs(actors, folder),
+                ):
                     await join_all(client, shape, lambda: _all_run(machines))
                     _write_kubeconfig(folder / KUBECONFIG, plane)
                     told.say("up", "")
