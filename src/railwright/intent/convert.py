@@ -152,7 +152,10 @@ def _driver(shape: DriverShape) -> DriverIntent:
 
 def _operators(shape: OperatorsShape) -> OperatorsIntent:
     return OperatorsIntent(
-        approval=shape.approval, channels=dict(shape.channels or {}), catalogs=dict(shape.catalogs or {})
+        approval=shape.approval,
+        upgrade=bool(shape.upgrade),
+        channels=dict(shape.channels or {}),
+        catalogs=dict(shape.catalogs or {}),
     )
 
 

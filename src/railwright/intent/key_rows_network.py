@@ -195,6 +195,15 @@ OPERATOR_KEYS = (
         example="approval: Manual",
     ),
     KeyDoc(
+        "spec.operators.upgrade",
+        "boolean",
+        "Whether apply moves operators that it installed to the newest version of their channel.",
+        "true or false",
+        default="false",
+        why="an operator's upgrade may replace drivers, so it is asked for and never happens by the way",
+        example="upgrade: true",
+    ),
+    KeyDoc(
         "spec.operators.channels",
         "mapping of strings",
         "Channel, by package.",

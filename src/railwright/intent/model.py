@@ -156,6 +156,8 @@ class OperatorsIntent:
     """By package name."""
     catalogs: Mapping[str, str] = field(default_factory=dict)
     """Mirrored CatalogSources by package name."""
+    upgrade: bool = False
+    """Whether operators of ours move to what their channel offers by now."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ def to_data(intent: Intent) -> dict[str, Any]:
         or None,
         operators=_written(
             approval=intent.operators.approval,
+            upgrade=intent.operators.upgrade or None,
             channels=_sorted(intent.operators.channels),
             catalogs=_sorted(intent.operators.catalogs),
         )

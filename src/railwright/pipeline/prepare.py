@@ -1,6 +1,6 @@
 """Discover, plan, render, compare: everything up to the first question, changing nothing."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import Ledger
@@ -17,9 +17,11 @@ from railwright.intent.parse import parse_intents
 from railwright.manifests.model import Manifests
 from railwright.manifests.render import render
 from railwright.pipeline.before_us import before_us, in_order, kept_decisions, with_kept_choices
-from railwright.pipeline.live import read_live
+from railwright.pipeline.live import Live, read_live
 from railwright.pipeline.model import Prepared
+from railwright.pipeline.moves import moves_of, with_moves
 from railwright.pipeline.reloads import reloads_of
+from railwright.plan.model import Plan
 from railwright.plan.plan import plan
 from railwright.plan.turns import Turn, at_turn
 from railwright.ports.progress import Progress
@@ -76,12 +78,38 @@ async def prepare_from(
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.
         return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger, turn=turn)
-    manifests = render(at_turn(decided, turn))
-    live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items))
-    changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
-    again = reloads_of((change for _, change in changes.items), snapshot)
+    compared = await _compared(world, decided, ledger, turn)
+    changes = tuple(change for _, change in compared.changes.items)
+    again = reloads_of(changes, snapshot)
+    moves = moves_of(changes, again, decided, snapshot, ledger)
+    decided = with_moves(decided, moves, snapshot, ledger)
+    if moves:
+        compared = await _compared(world, decided, ledger, turn, known=compared.live)
     decided = replace(decided, reaches=(*decided.reaches, *(item.reach() for item in again)))
-    return Prepared(intents, snapshot, decided, manifests, changes, ledger, live.problems, turn)
+    live = compared.live
+    return Prepared(intents, snapshot, decided, compared.manifests, compared.changes, ledger, live.problems, turn)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A plan at one turn, as objects, beside what is there of them."""
+
+    manifests: Manifests
+    changes: Changes
+    live: Live
+
+
+async def _compared(
+    world: World, decided: Plan, ledger: Ledger, turn: Turn | None, *, known: Live | None = None
+) -> _Compared:
+    """Render and compare; objects that are `known` are not read again."""
+    manifests = render(at_turn(decided, turn))
+    seen = known.objects if known is not None else {}
+    live = await read_live(world.cluster, world.clock, (item.ref for item in manifests.items if item.ref not in seen))
+    if known is not None:
+        live = Live({**known.objects, **live.objects}, tuple(dict.fromkeys((*known.problems, *live.problems))))
+    changes = compare(manifests.items, live.objects, known_refs(ledger, live.objects), taken=taken_by_ref(ledger))
+    return _Compared(manifests, changes, live)
 
 
 async def read_ledger(world: World) -> tuple[Ledger, str]:

@@ -1,5 +1,5 @@
 """
-Drivers that a write loads anew on nodes that have them already: no canary stands before those. Pure.
+Drivers that a write loads anew on nodes that have them already. Pure.
 
 An operator replaces its driver pods when their template changes, whatever the reason: a second fabric widens the node
 selector of the one NicClusterPolicy, and with it the driver's pods of every node are of an old form.
@@ -15,30 +15,55 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import Kind
 from railwright.facts.model import NodeFacts, NodeHardware, Snapshot
 from railwright.plan.model import Reach
+from railwright.plan.objects import NETWORK_OPERATOR
+from railwright.plan.operands import GPU_PACKAGE
+from railwright.plan.turns import GPU_DRIVER_SKIP, NIC_DRIVER_SKIP
 
 
 @dataclass(frozen=True)
-class _Driver:
-    """A driver whose pods are made from these sections of a policy, but for how roll-outs go."""
+class Driver:
+    """
+    A driver whose pods are made from these sections of a policy, but for how roll-outs go.
+
+    Attributes:
+        package: whose operator makes the pods.
+        version: what of it is loaded on a node; "" for none.
+        skip_label: keeps a node's pod as it is.
+    """
 
     name: str
+    package: str
     sections: tuple[FieldPath, ...]
     but_not: FieldPath
-    runs_on: Callable[[NodeHardware], bool]
+    version: Callable[[NodeHardware], str]
+    skip_label: str
+
+    @property
+    def section(self) -> FieldPath:
+        """Where the driver itself is described."""
+        return self.sections[0]
+
+    def runs_on(self, node: NodeFacts) -> bool:
+        """Whether a node has it, for all that was seen."""
+        return node.hardware is not None and bool(self.version(node.hardware))
 
 
-_DRIVERS: Mapping[Kind, _Driver] = {
-    kinds.NIC_CLUSTER_POLICY: _Driver(
+DRIVERS: Mapping[Kind, Driver] = {
+    kinds.NIC_CLUSTER_POLICY: Driver(
         "DOCA driver",
+        NETWORK_OPERATOR,
         (("spec", "ofedDriver"), ("spec", "nodeAffinity"), ("spec", "tolerations")),
         ("spec", "ofedDriver", "upgradePolicy"),
-        lambda hardware: bool(hardware.mlx5_driver),
+        lambda hardware: hardware.mlx5_driver,
+        NIC_DRIVER_SKIP,
     ),
-    kinds.CLUSTER_POLICY: _Driver(
+    kinds.CLUSTER_POLICY: Driver(
         "GPU driver",
+        GPU_PACKAGE,
         (("spec", "driver"), ("spec", "daemonsets", "tolerations"), ("spec", "gds"), ("spec", "gdrcopy")),
         ("spec", "driver", "upgradePolicy"),
-        lambda hardware: bool(hardware.nvidia_driver),
+        lambda hardware: hardware.nvidia_driver,
+        GPU_DRIVER_SKIP,
     ),
 }
 
@@ -49,6 +74,7 @@ class Reload:
 
     driver: str
     object: str
+    kind: Kind
     nodes: tuple[NodeName, ...]
     fields: tuple[str, ...]
 
@@ -62,27 +88,23 @@ class Reload:
 
     def reach(self) -> Reach:
         """The same as a step that no selector holds back."""
-        return Reach(self.text, self.nodes, "node by node, as the policy's upgradePolicy says")
+        return Reach(self.text, self.nodes, "node by node, canaries first; a label keeps it off a node until its turn")
 
 
 def reloads_of(changes: Iterable[Change], snapshot: Snapshot) -> tuple[Reload, ...]:
     """Find what is loaded anew; a driver that runs nowhere yet is loaded for the first time, which is no matter here."""
     found = []
     for change in changes:
-        driver = _DRIVERS.get(change.ref.kind)
+        driver = DRIVERS.get(change.ref.kind)
         if driver is None or change.action is Action.CREATE:
             continue
         fields = sorted({".".join(item.path[:2]) for item in change.fields if _is_in_pods(item.path, driver)})
-        nodes = tuple(node.name for node in snapshot.nodes if _runs(node, driver))
+        nodes = tuple(node.name for node in snapshot.nodes if driver.runs_on(node))
         if fields and nodes:
-            found.append(Reload(driver.name, str(change.ref), nodes, tuple(fields)))
+            found.append(Reload(driver.name, str(change.ref), change.ref.kind, nodes, tuple(fields)))
     return tuple(found)
 
 
-def _is_in_pods(path: FieldPath, driver: _Driver) -> bool:
+def _is_in_pods(path: FieldPath, driver: Driver) -> bool:
     inside = any(path[: len(section)] == section for section in driver.sections)
     return inside and path[: len(driver.but_not)] != driver.but_not
-
-
-def _runs(node: NodeFacts, driver: _Driver) -> bool:
-    return node.hardware is not None and driver.runs_on(node.hardware)

@@ -18,18 +18,21 @@ from railwright.pipeline.reloads import reloads_of
 from railwright.plan.model import (
     GPU_DRIVER_READY,
     NIC_DRIVER_READY,
+    OPERATORS_INSTALLED,
     Batch,
     Expectation,
     KubeletShare,
     MachineShare,
+    Move,
     OperatorShare,
     Plan,
     StagePlan,
 )
-from railwright.plan.turns import OPERANDS, Turn
+from railwright.plan.turns import GPU_DRIVER_SKIP, NIC_DRIVER_SKIP, OPERANDS, Turn
 from railwright.ports.approval import Question
 
 _ADMISSION = "railwright.dev/"
+_HELD_BY = frozenset({NIC_DRIVER_SKIP, GPU_DRIVER_SKIP})
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,18 @@ def nodes_of(run: Run, plan: Plan) -> tuple[NodeName, ...]:
 
 
 def turn_of(run: Run, plan: Plan) -> Turn | None:
-    """Say how far the batches have come in a run; None when it is no batch's."""
-    if run.batch is None:
-        return None
-    reached = frozenset((*run.batch.nodes, *run.earlier))
+    """Say how far the batches have come in a run; None when it is no batch's, and nothing is held for one."""
     order = [stage.name for stage in plan.stages]
+    place = order.index(run.stage)
+    if run.batch is None:
+        is_before = NIC_DRIVER_READY in order[place + 1 :]
+        return Turn(frozenset(), frozenset()) if is_before and any(move.nodes for move in plan.moves) else None
+    earlier = frozenset(run.earlier)
+    reached = earlier | frozenset(run.batch.nodes)
+    gpu_driver_may_come = GPU_DRIVER_READY in order[: place + 1]
     # The canaries are first of all: nothing of the GPU Operator is there yet that they would have to wait for.
-    may_have_gpu_driver = not run.earlier or GPU_DRIVER_READY in order[: order.index(run.stage) + 1]
-    return Turn(admitted=reached, released=reached if may_have_gpu_driver else frozenset(run.earlier))
+    released = reached if gpu_driver_may_come or not run.earlier else earlier
+    return Turn(admitted=reached, released=released, moved=reached if gpu_driver_may_come else earlier)
 
 
 def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: bool) -> StageChanges:
@@ -129,6 +136,8 @@ def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: boo
 def _is_for(change: Change, run: Run, reached: set[NodeName]) -> bool:
     """Nodes are admitted with their batch; what keeps the GPU Operator off others is written with the first run."""
     if change.node is None or run.batch is None or change.node in reached:
+        return True
+    if any(_sets(change, label, "true") for label in _HELD_BY):
         return True
     return _writes(change) and not any(field.path[-1].startswith(_ADMISSION) for field in change.fields)
 
@@ -178,32 +187,55 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     """
     if not has_writes(changes):
         return None
-    reloads = reloads_of(changes.changes, prepared.snapshot)
-    risks = (_risk_of(run, stage, prepared.plan), Risk.DRIVER_RELOAD if reloads else Risk.NONE)
+    moves = moves_in(run, prepared.plan)
+    waiting = {node for move in prepared.plan.moves if move.skip_label for node in move.nodes}
+    reloads = tuple(item for item in reloads_of(changes.changes, prepared.snapshot) if set(item.nodes) - waiting)
+    risks = (
+        _risk_of(run, stage, prepared.plan),
+        Risk.DRIVER_RELOAD if reloads else Risk.NONE,
+        *(move.risk for move in moves),
+    )
     risk = max(risks, key=lambda item: item.rank)
     if risk is Risk.NONE:
         return None
     batch = f", batch {run.batch_name}" if run.batch_name else ""
-    again = {node for item in reloads for node in item.nodes}
-    nodes = tuple(sorted({*_reached(changes, prepared.plan), *again}))
+    again = {node for item in reloads for node in item.nodes if node not in waiting}
+    nodes = tuple(sorted({*_reached(changes, prepared.plan) - waiting, *changes.nodes, *again}))
     return Question(
         risk=risk,
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
         nodes=nodes,
         expected_s=stage.expected_s,
-        details=(*(item.text for item in reloads), *_held_text(changes), *pods_on(nodes, prepared)),
+        details=(
+            *(f"moves {move.text}: {move.how}" for move in moves),
+            *(item.text for item in reloads),
+            *_held_text(changes),
+            *pods_on(nodes, prepared),
+        ),
     )
+
+
+def moves_in(run: Run, plan: Plan) -> tuple[Move, ...]:
+    """Give the moves that a run carries out, or lets go on for its nodes."""
+    if run.batch is None:
+        return tuple(move for move in plan.moves if not move.nodes) if run.stage == OPERATORS_INSTALLED else ()
+    nodes = set(run.batch.nodes)
+    return tuple(move for move in plan.moves if nodes & set(move.nodes) and move.stage == run.stage)
 
 
 def _held_text(changes: StageChanges) -> tuple[str, ...]:
     """Say which nodes the GPU Operator is kept off."""
-    held = [
-        change.node
-        for change in changes.changes
-        if change.node is not None
-        and any(field.path[-1] == OPERANDS and field.new == "false" for field in change.fields)
-    ]
-    return (f"keeps the GPU Operator off {', '.join(held)} ({OPERANDS}=false)",) if held else ()
+    held = [change.node for change in changes.changes if change.node is not None and _sets(change, OPERANDS, "false")]
+    lines = [f"keeps the GPU Operator off {', '.join(held)} ({OPERANDS}=false)"] if held else []
+    for label in sorted(_HELD_BY):
+        nodes = [change.node for change in changes.changes if change.node is not None and _sets(change, label, "true")]
+        if nodes:
+            lines.append(f"keeps the driver of {', '.join(nodes)} as it is until their turn ({label}=true)")
+    return tuple(lines)
+
+
+def _sets(change: Change, label: str, value: str) -> bool:
+    return any(field.path[-1] == label and field.new == value for field in change.fields)
 
 
 def _risk_of(run: Run, stage: StagePlan, plan: Plan) -> Risk:
@@ -218,12 +250,12 @@ def _risk_of(run: Run, stage: StagePlan, plan: Plan) -> Risk:
     return max(risks, key=lambda risk: risk.rank)
 
 
-def _reached(changes: StageChanges, plan: Plan) -> tuple[NodeName, ...]:
+def _reached(changes: StageChanges, plan: Plan) -> frozenset[NodeName]:
     """Name the nodes that a run may disturb: its own, and for a ClusterPolicy every node that no selector holds back."""
     if not any(_writes(change) and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
-        return changes.nodes
+        return frozenset(changes.nodes)
     reached = {node for reach in plan.reaches if "ClusterPolicy" in reach.what for node in reach.nodes}
-    return tuple(sorted({*changes.nodes, *(reached - set(plan.without_gpu_operands))}))
+    return frozenset({*changes.nodes, *(reached - set(plan.without_gpu_operands))})
 
 
 def take_over_question(run: Run, changes: StageChanges) -> Question | None:

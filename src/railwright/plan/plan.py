@@ -3,7 +3,7 @@
 from railwright.catalog.model import Catalog, NetworkOperatorEntry
 from railwright.core.ids import FabricName, NodeName
 from railwright.core.objects import KubeObject
-from railwright.facts.model import Snapshot
+from railwright.facts.model import Snapshot, Topology
 from railwright.intent.model import Intent
 from railwright.plan import admission, compose, operands, reached
 from railwright.plan.draft import FabricNodes
@@ -38,7 +38,8 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     """
     notes = Notes()
     cluster = snapshot.cluster
-    all_settings = tuple(settings_of(intent, catalog, notes) for intent in intents)
+    alone = cluster.topology is Topology.SINGLE_NODE
+    all_settings = tuple(settings_of(intent, catalog, notes, single_node=alone) for intent in intents)
     check_platform(all_settings, snapshot, catalog, notes)
     compose.check_settings(all_settings, notes)
     operators = operator_shares(all_settings, snapshot, catalog, notes) if all_settings else ()

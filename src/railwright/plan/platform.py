@@ -32,7 +32,7 @@ def check_platform(all_settings: tuple[Settings, ...], snapshot: Snapshot, catal
             f"OpenShift {cluster.openshift_version} is not in the catalog; nothing is known of it",
         )
     _check_least_version(snapshot, catalog, notes)
-    if cluster.topology is Topology.SINGLE_NODE and any(item.auto_upgrade for item in all_settings):
+    if cluster.topology is Topology.SINGLE_NODE and all_settings:
         notes.warn(
             "single-node",
             "the only node is driver host, control plane and workload: drains and reboots take the whole cluster down",

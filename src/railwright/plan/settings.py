@@ -63,8 +63,8 @@ class Settings:
         return {Method.SHARED: self.pods, Method.HOST_DEVICE: 1, Method.SRIOV: self.vfs}[self.intent.method]
 
 
-def settings_of(intent: Intent, catalog: Catalog, notes: Notes) -> Settings:
-    """Fill in an intent from the catalog; each value becomes a decision."""
+def settings_of(intent: Intent, catalog: Catalog, notes: Notes, *, single_node: bool = False) -> Settings:
+    """Fill in an intent from the catalog, and from the cluster where it has but one node; each value becomes a decision."""
 
     def value(key: str, given: T | None, name: str, read: Callable[[Catalog, str], T]) -> T:
         if given is not None:
@@ -97,12 +97,26 @@ def settings_of(intent: Intent, catalog: Catalog, notes: Notes) -> Settings:
         path_mtu_bytes=value("spec.pathMtu", intent.path_mtu_bytes, "path_mtu_bytes", number),
         vfs=vfs,
         pods=pods,
-        auto_upgrade=value("spec.upgrade.auto", upgrade.auto, "auto_upgrade", flag),
+        auto_upgrade=_never_alone(intent, notes)
+        if single_node and upgrade.auto is None
+        else value("spec.upgrade.auto", upgrade.auto, "auto_upgrade", flag),
         max_parallel=value("spec.upgrade.maxParallel", upgrade.max_parallel, "max_parallel", number),
         drain_timeout_s=value("spec.upgrade.drainTimeoutSeconds", upgrade.drain_timeout_s, "drain_timeout_s", number),
         approval=value("spec.operators.approval", intent.operators.approval, "approval", text),
         stem="".join(letter if letter.isalnum() else "_" for letter in intent.resource_prefix or intent.name),
     )
+
+
+def _never_alone(intent: Intent, notes: Notes) -> bool:
+    """Leave drivers of the only node to a person: there is no other node that it could be drained to."""
+    notes.decide(
+        f"{intent.name}: spec.upgrade.auto",
+        value=False,
+        origin="cluster",
+        reason="the only node cannot be drained; its driver pods are deleted by hand when nothing needs them",
+        source="Mellanox/network-operator-docs #112: the driver's automatic upgrade does not work on a single node",
+    )
+    return False
 
 
 def _text(value: StrEnum | None) -> str | None:

@@ -356,7 +356,7 @@ class NodeLabelShare:
     fabric: FabricName
     stage: StageName = NIC_DRIVER_READY
     held_back: bool = False
-    """True: not admission, but nvidia.com/gpu.deploy.operands=false on a node that may not be touched."""
+    """True: not admission, but what keeps an operator's operands or another driver off a node, so far or altogether."""
 
 
 Share = (

@@ -1,6 +1,7 @@
 """Which version of each operator: what the live catalog offers, checked against what the catalog knows."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry, driver_os_tag
 from railwright.core.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
@@ -77,7 +78,9 @@ def _operator(
             hint=f"{entry.package} supports only its own namespace: set spec.targetNamespaces to [{namespace}]",
         )
         return None
-    chosen = _kept(entry, settings, found[0], notes) if found else _channel(entry, settings, snapshot, notes)
+    chosen = (
+        _installed(entry, settings, found[0], snapshot, notes) if found else _channel(entry, settings, snapshot, notes)
+    )
     return None if chosen is None else _share(entry, settings, namespace, chosen, has_group=bool(groups))
 
 
@@ -134,19 +137,84 @@ def _share(
     )
 
 
-def _kept(entry: OperatorEntry, settings: tuple[Settings, ...], subscription: KubeObject, notes: Notes) -> _Chosen:
-    """Keep what we subscribed to before: applying again must not upgrade anything by itself."""
+def _installed(
+    entry: OperatorEntry, settings: tuple[Settings, ...], subscription: KubeObject, snapshot: Snapshot, notes: Notes
+) -> _Chosen | None:
+    """Keep what we subscribed to before, or move on where the file says so: applying again upgrades nothing by itself."""
+    channel, csv, source, namespace = (
+        str(dig(subscription, "spec", key, default=""))
+        for key in ("channel", "startingCSV", "source", "sourceNamespace")
+    )
+    kept = _Chosen(channel, csv, source, namespace)
+    _name_foreign_upgrade(entry, subscription, kept, notes)
     wanted = next((c for item in settings if (c := item.intent.operators.channels.get(entry.package))), "")
-    channel = str(dig(subscription, "spec", "channel", default=""))
-    csv = str(dig(subscription, "spec", "startingCSV", default=""))
-    if wanted not in {"", channel}:
+    moves_on = any(item.intent.operators.upgrade for item in settings)
+    if snapshot.cluster.packages_problem:
+        offered = None
+        if wanted not in {"", kept.channel} or moves_on:
+            notes.warn("catalog-not-read", f"{entry.package} stays: {snapshot.cluster.packages_problem}")
+    elif wanted not in {"", kept.channel}:
+        return _moved(entry, kept, _channel(entry, settings, snapshot, notes), notes)
+    else:
+        offered = _newest_in(kept, entry, snapshot)
+    if offered is not None and is_newer_csv(offered.csv, kept.csv):
+        if moves_on:
+            notes.decide(f"operator {entry.package}", f"{offered.csv} (channel {kept.channel})", "file", _ASKED)
+            return offered
         notes.warn(
-            "channel-kept",
-            f"{entry.package} stays in channel {channel}: a move to {wanted} is an upgrade, and apply does none by itself",
+            "operator-upgrade-offered",
+            f"{entry.package} stays at {kept.csv}: channel {kept.channel} offers {offered.csv}, which spec.operators.upgrade:"
+            " true moves it to",
         )
-    notes.decide(f"operator {entry.package}", f"{csv} (channel {channel})", "cluster", "what we installed; it stays")
-    source = str(dig(subscription, "spec", "source", default=""))
-    return _Chosen(channel, csv, source, str(dig(subscription, "spec", "sourceNamespace", default="")))
+    value = f"{kept.csv} (channel {kept.channel})"
+    notes.decide(f"operator {entry.package}", value, "cluster", "what we installed; it stays")
+    return kept
+
+
+_ASKED = "asked for; it moves on from what we installed"
+
+
+def _newest_in(kept: _Chosen, entry: OperatorEntry, snapshot: Snapshot) -> _Chosen | None:
+    """Find what a Subscription's own catalog and channel offer now."""
+    channels = (
+        channel
+        for item in snapshot.cluster.packages
+        if item.package == entry.package and item.catalog == kept.catalog
+        for channel in item.channels
+        if channel.name == kept.channel
+    )
+    return next((replace(kept, csv=channel.head_csv) for channel in channels), None)
+
+
+def _moved(entry: OperatorEntry, kept: _Chosen, chosen: _Chosen | None, notes: Notes) -> _Chosen | None:
+    """Go to another channel; OLM never goes back to an older version."""
+    if chosen is None or not is_newer_csv(kept.csv, chosen.csv):
+        return chosen
+    notes.refuse(
+        "operator-downgrade",
+        f"{entry.package} {kept.csv} is installed, and channel {chosen.channel} offers {chosen.csv}: OLM never goes back",
+        expected=f"a channel that offers {kept.csv} or newer",
+        seen=f"channel {chosen.channel} with {chosen.csv}",
+        hint="leave the channel as it is; to go back, railwright clean removes all, and apply installs the older one",
+    )
+    return None
+
+
+def _name_foreign_upgrade(entry: OperatorEntry, subscription: KubeObject, kept: _Chosen, notes: Notes) -> None:
+    """Say that somebody else approved another version than the one that we installed."""
+    installed = str(dig(subscription, "status", "installedCSV", default=""))
+    if installed and is_newer_csv(installed, kept.csv):
+        notes.warn(
+            "operator-upgraded-by-others",
+            f"{entry.package} is {installed}, and we installed {kept.csv}: what it runs on nodes keeps the versions of before"
+            " until spec.operators.upgrade: true",
+        )
+
+
+def is_newer_csv(csv: str, other: str) -> bool:
+    """Compare the versions of two CSVs of one package: "nfd.v4.20.0-202511191710" is newer than "nfd.v4.20.0-202510"."""
+    first, second = (tuple(int(part) for part in re.findall(r"\d+", csv_version(item))) for item in (csv, other))
+    return first > second
 
 
 def _channel(entry: OperatorEntry, settings: tuple[Settings, ...], snapshot: Snapshot, notes: Notes) -> _Chosen | None:

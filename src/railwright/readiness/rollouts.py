@@ -1,14 +1,75 @@
 """DaemonSets and Deployments: whether the pods of their newest form run everywhere they should."""
 
-from railwright.core.objects import KubeObject, dig
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from railwright.core import kinds
+from railwright.core.objects import KubeObject, dig, labels_of
 from railwright.readiness.answers import condition, failed, message_of, progressing, ready
 from railwright.readiness.model import Companions, Judgement
 from railwright.readiness.pods import is_pod_ready, pods_of, trouble_of
+from railwright.readiness.selectors import is_cordoned, name_of
+
+UPGRADE_DONE = "upgrade-done"
+_UPGRADE_FAILED = "upgrade-failed"
 
 
-def judge_daemon_set(daemon_set: KubeObject, companions: Companions) -> Judgement:
+@dataclass(frozen=True)
+class DriverRoll:
+    """
+    How an operator replaces a driver's pods: `driver` is "ofed" or "gpu".
+
+    Source: NVIDIA/k8s-operator-libs 1090aef, pkg/upgrade/consts.go.
+    """
+
+    driver: str
+
+    @property
+    def state(self) -> str:
+        """Label that holds a node's state."""
+        return f"nvidia.com/{self.driver}-driver-upgrade-state"
+
+    @property
+    def skip(self) -> str:
+        """Label that keeps a node out."""
+        return f"nvidia.com/{self.driver}-driver-upgrade.skip"
+
+    def is_held(self, node: KubeObject) -> bool:
+        """Whether a node keeps its old pod until its turn."""
+        return labels_of(node).get(self.skip) == "true"
+
+    def held_back(self, daemon_set: KubeObject, companions: Companions) -> int:
+        """Count the pods of a DaemonSet that may be of an old form."""
+        held = {name_of(node) for node in companions.of_kind(kinds.NODE) if self.is_held(node)}
+        metadata = daemon_set["metadata"]
+        pods = pods_of(companions, str(metadata.get("namespace", "")), str(metadata["name"])) if held else ()
+        return sum(dig(pod, "spec", "nodeName") in held for pod in pods)
+
+    def judge_nodes(self, nodes: Iterable[KubeObject], policy: str, *, cordons: bool = False) -> Iterator[Judgement]:
+        """
+        Judge the end of a roll-out: a policy is ready before the last node is back.
+
+        Args:
+            cordons: whether a cordoned node counts, whatever its state: one that a roll-out left behind has none.
+        """
+        for node in nodes:
+            state = labels_of(node).get(self.state)
+            if self.is_held(node):
+                continue
+            if state == _UPGRADE_FAILED:
+                yield failed(f"node {name_of(node)}: the driver's roll-out failed ({self.state}={state})")
+            elif state not in {None, UPGRADE_DONE}:
+                yield progressing(f"{policy}: node {name_of(node)} is in a driver roll-out: {state}")
+            elif cordons and is_cordoned(node):
+                yield progressing(f"{policy}: node {name_of(node)} is cordoned")
+
+
+def judge_daemon_set(daemon_set: KubeObject, companions: Companions, *, held_back: int = 0) -> Judgement:
     """
     Judge one DaemonSet; one that wants no pods is not ready.
+
+    Args:
+        held_back: so many of its pods may be of an old form: their nodes' turn has not come.
 
     Measured: Network Operator 26.4.1 controllers, 2026-11 (desired = available = updated, not 0).
     """
@@ -24,14 +85,14 @@ def judge_daemon_set(daemon_set: KubeObject, companions: Companions) -> Judgemen
             f"{name} wants no pods: no node matches {wanted}, or those that do have taints it does not bear"
         )
     available, updated = int(status.get("numberAvailable", 0)), int(status.get("updatedNumberScheduled", 0))
-    if desired == available == updated:
+    if desired == available and desired - held_back <= updated:
         return ready(f"{name}: {desired} of {desired} pods available")
     trouble = _pod_trouble(daemon_set, companions, name)
     if trouble:
         return trouble
-    if updated < desired and dig(daemon_set, "spec", "updateStrategy", "type") == "OnDelete":
+    if updated < desired - held_back and dig(daemon_set, "spec", "updateStrategy", "type") == "OnDelete":
         return progressing(
-            f"{name}: {desired - updated} of {desired} pods still have the old form and are replaced one by one"
+            f"{name}: {desired - held_back - updated} of {desired} pods still have the old form and are replaced one by one"
         )
     return progressing(f"{name}: {available} of {desired} pods available, {updated} of the newest form")
 

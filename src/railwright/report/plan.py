@@ -46,6 +46,20 @@ def plan_document(plan: Plan, manifests: Manifests, changes: Changes | None) -> 
         ],
         "other_ports": plain(plan.other_ports),
         "batches": plain(plan.batches),
+        "moves": [
+            {
+                "what": move.what,
+                "object": move.object,
+                "seen": move.seen,
+                "wanted": move.wanted,
+                "nodes": list(move.nodes),
+                "stage": move.stage,
+                "risk": move.risk.value,
+                "held_by": move.skip_label or None,
+                "how": move.how,
+            }
+            for move in plan.moves
+        ],
         "reaches": plain(plan.reaches),
         "decisions": plain(plan.decisions),
         "warnings": plain(plan.warnings),
@@ -125,7 +139,7 @@ def _totals(plan: Plan, changes: Changes | None) -> dict[str, Any]:
     return {
         "expected_s": sum(stage.expected_s * (len(plan.batches) if stage.per_batch else 1) for stage in stages),
         "reboots": sum(len(plan.admitted) for stage in stages if stage.risk is Risk.REBOOT),
-        "drains": sum(len(plan.admitted) for stage in stages if stage.risk is Risk.DRAIN),
+        "drains": sum(len(move.nodes) for move in plan.moves if move.risk is Risk.DRAIN),
         "driver_reloads": sum(len(plan.admitted) for stage in stages if stage.risk is Risk.DRIVER_RELOAD),
         "nodes": len(plan.admitted),
         "changes": {action.value: n for action in Action if (n := _count(changes, action))},
@@ -136,6 +150,14 @@ def _has_work(stage: StagePlan, changes: Changes | None) -> bool:
     if changes is None:
         return True
     return any(change.action is not Action.UNCHANGED for change in changes.of_stage(stage.name))
+
+
+def _may_hurt(stage: StagePlan, changes: Changes | None) -> bool:
+    """Whether a stage writes anything; one without objects of its own follows from the others."""
+    if changes is None:
+        return True
+    mine = changes.of_stage(stage.name)
+    return any(change.action is not Action.UNCHANGED for change in mine or tuple(item for _, item in changes.items))
 
 
 def _count(changes: Changes | None, action: Action) -> int:
@@ -155,6 +177,7 @@ def _text(plan: Plan, manifests: Manifests, changes: Changes | None) -> str:
         _nodes_text(plan),
         _rails_text(plan),
         _decisions_text(plan),
+        _moves_text(plan),
         _stages_text(plan, manifests, changes),
         _fields_text(changes),
         _reaches_text(plan),
@@ -245,9 +268,23 @@ def _stages_text(plan: Plan, manifests: Manifests, changes: Changes | None) -> s
         does = ", ".join(f"{number} {action}" for action, number in actions.items()) or "nothing to write"
         runs = len(plan.batches) if stage.per_batch else 1
         time = duration(stage.expected_s) + (f" x {runs}" if runs > 1 else "")
-        idle = changes is not None and all(change.action is Action.UNCHANGED for _, change in changes.items)
-        rows.append((stage.name, "-" if idle else stage.risk.value, "-" if idle else time, does, stage.gate))
+        idle = not _may_hurt(stage, changes)
+        risk = max((stage.risk, *(move.risk for move in plan.moves if move.stage == stage.name)), key=lambda r: r.rank)
+        rows.append((stage.name, "-" if idle else risk.value, "-" if idle else time, does, stage.gate))
     return "stages\n" + table(("stage", "risk", "expected", "objects", "gate"), rows)
+
+
+def _moves_text(plan: Plan) -> str:
+    """Show what is installed and becomes another version, and in which order the nodes go."""
+    lines = []
+    for move in plan.moves:
+        turns = [", ".join(node for node in batch.nodes if node in move.nodes) for batch in plan.batches]
+        order = [turn for turn in turns if turn]
+        where = f"\n      {len(order)} turns: {_some(order, 4)}" if len(order) > 1 else f"\n      {''.join(order)}"
+        lines.append(f"{move.text}  ({move.object})" + (where if move.nodes else "") + f"\n      {move.how}")
+        if move.skip_label:
+            lines[-1] += f"; until its turn a node keeps what it has ({move.skip_label}=true)"
+    return _lines("moves: what is installed and becomes another version", lines)
 
 
 def _fields_text(changes: Changes | None) -> str:

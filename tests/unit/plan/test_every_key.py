@@ -107,6 +107,9 @@ ROWS = (
 FIXED = {"apiVersion", "kind"}
 """They say what a document is."""
 
+LATER = {"spec.operators.upgrade"}
+"""Changes nothing before operators are installed: tests/scenario/test_operator_moves.py tries it."""
+
 
 def a_document(spec):
     return {
@@ -153,4 +156,4 @@ def test_a_key_changes_something_or_is_refused(path, spec, value):
 
 
 def test_every_key_is_tried():
-    assert {path for path, _, _ in ROWS} == {key.path for key in KEYS} - CONTAINERS - FIXED
+    assert {path for path, _, _ in ROWS} == {key.path for key in KEYS} - CONTAINERS - FIXED - LATER

@@ -17,6 +17,7 @@ from railwright.intent.model import (
     NetworkIntent,
     NicDriver,
     RailSelector,
+    UpgradePolicy,
 )
 from railwright.manifests.render import render
 from railwright.plan.plan import plan
@@ -92,7 +93,9 @@ def test_whereabouts_without_its_reconciler_leaks(networks, ipam, warned):
 
 
 def test_a_single_node_has_nowhere_to_drain_to():
-    assert "single-node-upgrade" in warnings(planned(cluster={"topology": Topology.SINGLE_NODE}))
+    alone, asked = {"topology": Topology.SINGLE_NODE}, UpgradePolicy(auto=True)
+    assert "single-node-upgrade" in warnings(planned(cluster=alone, upgrade=asked))
+    assert "single-node-upgrade" not in warnings(planned(cluster=alone))
     assert "single-node-upgrade" not in warnings(planned())
 
 

@@ -25,11 +25,12 @@ from railwright.readiness.answers import (
     worst_of,
 )
 from railwright.readiness.model import Companions, Judgement, Readiness, Receipt
-from railwright.readiness.rollouts import judge_daemon_set
-from railwright.readiness.selectors import is_cordoned, name_of, nodes_with
+from railwright.readiness.rollouts import DriverRoll, judge_daemon_set
+from railwright.readiness.selectors import name_of, nodes_with
 
 _DEPLOY_DRIVER = "nvidia.com/gpu.deploy.driver"
-_UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
+_ROLL = DriverRoll("gpu")
+_ONLY_THE_DRIVER = "states not ready: [state-driver]"
 _COMPONENT = "app.kubernetes.io/component"
 _DRIVER_PREFIX = "nvidia-driver-daemonset"
 DRIVER_LABEL = f"{_COMPONENT}=nvidia-driver"
@@ -52,6 +53,12 @@ def judge_cluster_policy(obj: KubeObject, companions: Companions, receipt: Recei
     if error is not None and error.get("status") == "True" and error.get("reason") == "ReconcileFailed":
         return failed(f"{ref_of(obj)}: {message_of(error)}", message_of(error))
     driver = worst_of(_driver(obj, companions), ready(""))
+    waits_for_others = driver.readiness is Readiness.READY and message_of(error).endswith(_ONLY_THE_DRIVER)
+    if waits_for_others and _held_back(companions):
+        return worst_of(
+            _nodes(obj, companions),
+            ready(f"the driver runs; {_held_back(companions)} of its pods keep the old form until their nodes' turn"),
+        )
     if state != "ready" or not holds(obj, "Ready"):
         said = f"{ref_of(obj)}: state {state}, {message_of(error) or 'no condition yet'}"
         return worst_of([driver], progressing(said)) if driver.waiting_for else progressing(said)
@@ -61,6 +68,16 @@ def judge_cluster_policy(obj: KubeObject, companions: Companions, receipt: Recei
         return progressing(said)
     answer = worst_of([driver, *_nodes(obj, companions)], ready("reconciled, the driver runs on every GPU node"))
     return answer if answer.readiness is not Readiness.READY else ready(answer.reason or "reconciled")
+
+
+def _nodes(obj: KubeObject, companions: Companions) -> Iterator[Judgement]:
+    return _ROLL.judge_nodes(nodes_with(companions, {_DEPLOY_DRIVER: "true"}), str(ref_of(obj)), cordons=True)
+
+
+def _held_back(companions: Companions) -> int:
+    """Count driver pods whose nodes' turn to get another form has not come."""
+    driver_sets = (item for item in companions.of_kind(kinds.DAEMON_SET) if _is_driver(item))
+    return sum(_ROLL.held_back(item, companions) for item in driver_sets)
 
 
 def _without_status(obj: KubeObject, companions: Companions) -> Judgement:
@@ -90,7 +107,7 @@ def _driver(obj: KubeObject, companions: Companions) -> Iterator[Judgement]:
     for item in daemon_sets:
         yield _as_wished(item, spec, companions)
         if _wants_pods(item) or not any(_wants_pods(other) for other in daemon_sets):
-            yield judge_daemon_set(item, companions)
+            yield judge_daemon_set(item, companions, held_back=_ROLL.held_back(item, companions))
     desired = sum(int(dig(item, "status", "desiredNumberScheduled", default=0)) for item in daemon_sets)
     if desired != len(gpu_nodes):
         yield progressing(f"{ref_of(obj)}: the driver is wanted on {desired} nodes, and {len(gpu_nodes)} have GPUs")
@@ -130,18 +147,6 @@ def _driver_objects(obj: KubeObject, companions: Companions) -> Iterator[Judgeme
     for item in drivers:
         if not holds(item, "Ready") or dig(item, "status", "state") != "ready":
             yield progressing(f"{ref_of(item)}: {message_of(condition(item, 'Error')) or 'not ready'}")
-
-
-def _nodes(obj: KubeObject, companions: Companions) -> Iterator[Judgement]:
-    """Judge the end of a driver roll-out: the policy is ready before the last node is back."""
-    for node in nodes_with(companions, {_DEPLOY_DRIVER: "true"}):
-        state = labels_of(node).get(_UPGRADE_STATE)
-        if state == "upgrade-failed":
-            yield failed(f"node {name_of(node)}: the driver's roll-out failed ({_UPGRADE_STATE}={state})")
-        elif state not in {None, "upgrade-done"}:
-            yield progressing(f"{ref_of(obj)}: node {name_of(node)} is in a driver roll-out: {state}")
-        elif is_cordoned(node):
-            yield progressing(f"{ref_of(obj)}: node {name_of(node)} is cordoned")
 
 
 def _is_driver(daemon_set: KubeObject) -> bool:

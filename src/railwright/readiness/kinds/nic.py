@@ -14,12 +14,13 @@ from railwright.core import kinds
 from railwright.core.objects import KubeObject, dig, labels_of, ref_of
 from railwright.readiness.answers import failed, may_be_stale, progressing, ready, unknown, worst_of
 from railwright.readiness.model import Companions, Judgement, Readiness, Receipt
-from railwright.readiness.rollouts import judge_daemon_set
+from railwright.readiness.rollouts import DriverRoll, judge_daemon_set
 from railwright.readiness.selectors import name_of, nodes_with
 
 POLICY_NAME = "nic-cluster-policy"
 STATE_LABEL = "nvidia.network-operator.state"
 _DRIVER_STATE = "state-OFED"
+_ROLL = DriverRoll("ofed")
 _NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 _STATE_BY_SECTION: Mapping[tuple[str, ...], str] = {
     ("ofedDriver",): _DRIVER_STATE,
@@ -60,18 +61,22 @@ def judge_nic_cluster_policy(
     if state not in {"ready", "notReady", "error"}:
         return unknown(f"{ref_of(obj)} has a state that is not known: {state!r}")
     daemon_sets = _owned(obj, companions)
-    answers = [*_sections(obj, companions, daemon_sets)]
-    answers += [judge_daemon_set(item, companions) for item in daemon_sets]
+    held_back = sum(_ROLL.held_back(item, companions) for item in daemon_sets if _is_driver(item))
+    sections = [*_sections(obj, companions, daemon_sets)]
+    answers = [*sections, *(_judge_set(item, companions) for item in daemon_sets)]
+    if dig(obj, "spec", "ofedDriver") is not None:
+        answers += _ROLL.judge_nodes(nodes_with(companions, {_NIC_LABEL: "true"}), str(ref_of(obj)))
     bad = worst_of(answers, ready(""))
     if bad.readiness in {Readiness.FAILED, Readiness.UNKNOWN} or (bad.waiting_for and state != "ready"):
         return progressing(bad.reason, bad.waiting_for) if may_be_stale(receipt, now) else bad
     if bad.readiness is not Readiness.READY:
         return bad
-    if state != "ready":
+    if state != "ready" and not held_back:
         return progressing(f"{ref_of(obj)}: state {state}, though every section is ready")
     if may_be_stale(receipt, now):
         return progressing(f"{ref_of(obj)}: its ready may be older than our write")
-    return ready(f"{len(answers) - len(daemon_sets)} sections ready, {len(daemon_sets)} DaemonSets complete")
+    turns = f"; {held_back} driver pods keep the old form until their nodes' turn" if held_back else ""
+    return ready(f"{len(sections)} sections ready, {len(daemon_sets)} DaemonSets complete{turns}")
 
 
 def _sections(obj: KubeObject, companions: Companions, daemon_sets: tuple[KubeObject, ...]) -> Iterator[Judgement]:
@@ -102,13 +107,23 @@ def _silent(said: str, name: str, companions: Companions, daemon_sets: tuple[Kub
         missing = _missing_labels(companions)
         if missing:
             return progressing(f"{said}: {missing}")
-    answers = [
-        judge_daemon_set(item, companions) for item in daemon_sets if labels_of(item).get(STATE_LABEL, name) == name
-    ]
+    mine = [item for item in daemon_sets if labels_of(item).get(STATE_LABEL, name) == name]
+    answers = [_judge_set(item, companions) for item in mine]
+    if name == _DRIVER_STATE and any(_ROLL.held_back(item, companions) for item in mine):
+        return worst_of(answers, ready(f"{said}: only pods whose nodes' turn has not come are of the old form"))
     bad = worst_of(answers, progressing(said))
     if bad.readiness is Readiness.FAILED:
         return failed(f"{said}: {bad.reason}", bad.waiting_for)
     return progressing(f"{said}: {bad.reason}" if bad.reason != said else said, bad.waiting_for)
+
+
+def _is_driver(daemon_set: KubeObject) -> bool:
+    return labels_of(daemon_set).get(STATE_LABEL) == _DRIVER_STATE
+
+
+def _judge_set(item: KubeObject, companions: Companions) -> Judgement:
+    held_back = _ROLL.held_back(item, companions) if _is_driver(item) else 0
+    return judge_daemon_set(item, companions, held_back=held_back)
 
 
 def _missing_labels(companions: Companions) -> str:

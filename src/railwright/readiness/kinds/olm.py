@@ -10,6 +10,7 @@ from datetime import datetime
 
 from railwright.core import kinds
 from railwright.core.objects import KubeObject, dig, ref_of
+from railwright.plan.versions import is_newer_csv
 from railwright.readiness.answers import (
     condition,
     failed,
@@ -68,6 +69,8 @@ def judge_subscription(obj: KubeObject, companions: Companions, receipt: Receipt
     waiting = holds(obj, "InstallPlanPending") and not running
     if csv is not None and not running:
         judgement = judge_csv(csv, companions, None, now)
+        if is_newer_csv(str(dig(obj, "spec", "startingCSV", default="")), installed):
+            return worst_of([judgement], _moves(obj, installed, current))
         if current and current != installed and waiting:
             return worst_of([judgement], ready(f"{judgement.reason}; an upgrade to {current} waits for approval"))
         return judgement
@@ -80,6 +83,18 @@ def judge_subscription(obj: KubeObject, companions: Companions, receipt: Receipt
         return progressing(f"{ref_of(obj)}: {current} is being installed")
     judgement = judge_csv(found, companions, None, now)
     return worst_of([judgement], progressing(f"{ref_of(obj)}: {current} is being installed"))
+
+
+def _moves(obj: KubeObject, installed: str, current: str) -> Judgement:
+    """Say how far an operator is on its way to a newer version, which may go over others that nobody planned."""
+    wanted = str(dig(obj, "spec", "startingCSV", default=""))
+    if current in {"", installed, wanted}:
+        return progressing(f"{ref_of(obj)}: {installed} is installed, {wanted} is wanted")
+    plan = str(dig(obj, "status", "installPlanRef", "name", default="")) or "its InstallPlan"
+    return progressing(
+        f"{ref_of(obj)}: {wanted} is wanted, and OLM goes from {installed} to {current} first, which is not planned",
+        f"somebody to approve {plan} in {_namespace(obj)}, which installs {current}",
+    )
 
 
 def judge_csv(obj: KubeObject, companions: Companions, receipt: Receipt | None, now: datetime) -> Judgement:

@@ -128,6 +128,20 @@ class BatchShape(Shape):
     nodes: list[str]
 
 
+class MoveShape(Shape):
+    """Something installed that becomes another version."""
+
+    what: str
+    object: str
+    seen: str
+    wanted: str
+    nodes: list[str]
+    stage: str
+    risk: Literal["none", "driver reload", "drain", "reboot"]
+    held_by: str | None
+    how: str
+
+
 class ReachShape(Shape):
     """A step that no selector holds back."""
 
@@ -156,6 +170,7 @@ class PlanPayload(Shape):
     nodes: list[PlannedNode]
     other_ports: list[OtherPortShape]
     batches: list[BatchShape]
+    moves: list[MoveShape]
     reaches: list[ReachShape]
     decisions: list[DecisionShape]
     warnings: list[WarningShape]

@@ -12,6 +12,7 @@ from railwright.core.ids import NodeName
 from railwright.core.kinds import CLUSTER_POLICY, DAEMON_SET, NODE
 from railwright.core.objects import KubeObject, dig, labels_of
 from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
+from railwright.standins.kinds.driver_upgrades import Upgrade, roll
 from railwright.standins.kinds.nfd import PREFIX
 from railwright.standins.model import Objects, Write
 from railwright.standins.operators import GPU, running_namespace
@@ -86,8 +87,10 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     """
     namespace = running_namespace(world, GPU)
     policies = sorted(of_kind(world, CLUSTER_POLICY), key=lambda item: (created(item), name_of(item)))
-    if namespace is None or not policies:
+    if namespace is None:
         return ()
+    if not policies:
+        return tuple(roll(world, Upgrade("gpu", {}, ())))
     policy = policies[0]
     writes = [write for node in nodes(world) for write in _labels(node)]
     gpu_nodes = [node for node in nodes(world) if labels_of(node).get("nvidia.com/gpu.present") == "true"]
@@ -108,7 +111,8 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
     for live in of_kind(world, DAEMON_SET, namespace):
         if name_of(live).startswith("nvidia-driver-daemonset") and name_of(live) not in names:
             writes.append(delete(live))
-    writes += _roll_drivers(world, namespace, policy)
+    rules = dig(policy, "spec", "driver", "upgradePolicy", default={})
+    writes += roll(world, Upgrade("gpu", rules, tuple(_driver_sets(world, namespace))))
     late = _late(world, namespace, names)
     if late:
         text = f"ClusterPolicy is not ready; states not ready: [{' '.join(late)}]"
@@ -195,29 +199,6 @@ def _driver(
         tolerations=tolerations,
         on_delete=True,
     )
-
-
-def _roll_drivers(world: Objects, namespace: str, policy: KubeObject) -> list[Write]:
-    if not dig(policy, "spec", "driver", "upgradePolicy", "autoUpgrade", default=False):
-        return []
-    writes: list[Write] = []
-    for item in _driver_sets(world, namespace):
-        pods, newest = pods_of(world, item), revision(item)
-        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != newest]
-        for pod in pods:
-            node = find(world, NODE, node_of(pod))
-            state = (
-                "upgrade-required"
-                if pod in outdated
-                else "upgrade-done"
-                if is_pod_ready(pod) or not outdated
-                else "pod-restart-required"
-            )
-            if node is not None:
-                writes += merge(node, {"metadata": {"labels": {"nvidia.com/gpu-driver-upgrade-state": state}}})
-        if outdated and all(is_pod_ready(pod) for pod in pods if pod not in outdated):
-            writes.append(delete(outdated[0]))
-    return writes
 
 
 def _driver_sets(world: Objects, namespace: str) -> list[KubeObject]:

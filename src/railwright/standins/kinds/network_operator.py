@@ -10,7 +10,7 @@ from typing import Any
 
 from railwright.core.kinds import CONFIG_MAP, DAEMON_SET, NIC_CLUSTER_POLICY
 from railwright.core.objects import KubeObject, Ref, dig, labels_of, ref_of
-from railwright.standins.kinds.daemonsets import REVISION_LABEL, revision
+from railwright.standins.kinds.driver_upgrades import Upgrade, roll
 from railwright.standins.kinds.nfd import PREFIX
 from railwright.standins.model import Objects, Write
 from railwright.standins.operators import NETWORK, running_namespace
@@ -21,7 +21,6 @@ from railwright.standins.view import (
     ensure,
     is_openshift,
     is_owned_by,
-    is_pod_ready,
     merge,
     name_of,
     node_of,
@@ -312,15 +311,11 @@ def _driver(
 
 
 def react_driver_upgrade(world: Objects, now: datetime) -> tuple[Write, ...]:
-    """Replace outdated driver pods, one node at a time, where the policy upgrades by itself."""
+    """Replace outdated driver pods as the policy says; its labels go with it."""
     del now
-    policy = world.objects.get(Ref(NIC_CLUSTER_POLICY, "", POLICY_NAME))
     namespace = running_namespace(world, NETWORK)
-    if namespace is None or not dig(policy, "spec", "ofedDriver", "upgradePolicy", "autoUpgrade", default=False):
+    if namespace is None:
         return ()
-    for item in driver_sets(world, namespace):
-        pods, newest = pods_of(world, item), revision(item)
-        outdated = [pod for pod in pods if labels_of(pod).get(REVISION_LABEL) != newest]
-        if outdated and all(is_pod_ready(pod) for pod in pods if pod not in outdated):
-            return (delete(outdated[0]),)
-    return ()
+    policy = world.objects.get(Ref(NIC_CLUSTER_POLICY, "", POLICY_NAME))
+    rules = dig(policy, "spec", "ofedDriver", "upgradePolicy", default={})
+    return tuple(roll(world, Upgrade("ofed", rules, driver_sets(world, namespace))))

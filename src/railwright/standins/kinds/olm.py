@@ -25,9 +25,12 @@ from railwright.standins.view import (
     condition,
     create,
     created,
+    delete,
     differs,
     ensure,
     find,
+    is_owned_by,
+    merge,
     name_of,
     of_kind,
     owned_by,
@@ -98,12 +101,12 @@ def _subscription(world: Objects, subscription: KubeObject, now: datetime) -> tu
     if find(world, CATALOG_SOURCE, spec["source"], spec["sourceNamespace"]) is None:
         text = f"no operators found from catalog {spec['source']} in namespace {spec['sourceNamespace']}"
         return _unresolved(subscription, text, now)
-    csv, problem = _head(world, spec)
+    installed = dig(subscription, "status", "installedCSV", default="")
+    csv, problem = _head(world, spec, installed)
     if problem:
         return _unresolved(subscription, problem, now)
-    installed = dig(subscription, "status", "installedCSV", default="")
     if installed == csv:
-        return ()
+        return _without_replaced(world, csv, namespace)
     plan_name = f"install-{suffix(metadata['uid'], csv)}"
     plan = find(world, INSTALL_PLAN, plan_name, namespace)
     if plan is None:
@@ -136,8 +139,19 @@ def _subscription(world: Objects, subscription: KubeObject, now: datetime) -> tu
 _HEALTHY = [{"type": "CatalogSourcesUnhealthy", "status": "False", "reason": "AllCatalogSourcesHealthy"}]
 
 
-def _head(world: Objects, spec: Mapping[str, Any]) -> tuple[str, str]:
-    """Give the CSV that a Subscription asks for, or why there is none."""
+def _without_replaced(world: Objects, csv: str, namespace: str) -> tuple[Write, ...]:
+    """Delete the CSV that the installed one replaces, once that has succeeded; its Deployments go on under the new."""
+    live = find(world, CLUSTER_SERVICE_VERSION, csv, namespace)
+    before = find(world, CLUSTER_SERVICE_VERSION, str(dig(live, "spec", "replaces", default="")), namespace)
+    if live is None or before is None or dig(live, "status", "phase") != "Succeeded":
+        return ()
+    taken = (item for item in of_kind(world, DEPLOYMENT, namespace) if is_owned_by(item, before))
+    owner = {"metadata": {"ownerReferences": owned_by(live)}}
+    return (*(write for item in taken for write in merge(item, owner)), delete(before))
+
+
+def _head(world: Objects, spec: Mapping[str, Any], installed: str) -> tuple[str, str]:
+    """Give the CSV that a Subscription asks for, or why there is none; where it starts says nothing of upgrades."""
     package = next(
         (
             item
@@ -157,6 +171,8 @@ def _head(world: Objects, spec: Mapping[str, Any]) -> tuple[str, str]:
             "",
             f"constraints not satisfiable: no operators found in channel {name} of package {spec['name']} in {where}",
         )
+    if installed:
+        return str(channel["currentCSV"]), ""
     starting = spec.get("startingCSV", "")
     entries = [entry["name"] for entry in channel.get("entries", ())] or [channel["currentCSV"]]
     if starting and starting not in entries:
