@@ -1,7 +1,7 @@
 """
 Compressed files, expanded while they are read, in bounded memory; a bomb is noticed by how much comes out of it.
 
-gzip, xz and bzip2 are understood; zstd and zip are named, with the way to unpack them.
+gzip, xz and bzip2 are understood; zstd is named, with the way to unpack it.
 """
 
 import bz2
@@ -16,7 +16,7 @@ from railwright.core.errors import UsageError
 _CHUNK_BYTES = 256 << 10
 _XZ_MEMORY_BYTES = 128 << 20
 """xz -9 needs 65 MiB. Source: xz(1), -9."""
-_NOT_HERE = {b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"PK\x03\x04": ("zip", "unzip")}
+_NOT_HERE = {b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d")}
 
 
 class _Decompressor(Protocol):

@@ -1,5 +1,5 @@
 """
-Files of an archive by their path, wherever they lie: a folder, a tar file, a compressed one, or a single file.
+Files of an archive by their path, wherever they lie: a folder, a tar or zip file, a compressed one, or a single file.
 
 Nothing is unpacked: of a compressed archive the files that may matter are kept in one temporary file that has no name
 and goes with the process. Links are not followed, and nothing but regular files is opened.
@@ -17,6 +17,8 @@ from typing import BinaryIO, Protocol
 from railwright.adapters.archive.compressed import expanded
 from railwright.adapters.archive.limits import LOG_BYTES, MAX_DEPTH, MAX_FILES, MAX_KEPT_BYTES, too_much
 from railwright.adapters.archive.tar_reader import TarReader
+from railwright.adapters.archive.zip_reader import MAGIC as ZIP_MAGIC
+from railwright.adapters.archive.zip_reader import ZipReader
 from railwright.core.errors import UsageError
 
 _CHUNK_BYTES = 256 << 10
@@ -99,9 +101,11 @@ def _open_file(path: Path, share: Share) -> Tree:
     try:
         stream = expanded(file, str(path))
         if stream is not file:
-            return _spool(stream, file, path, share)
+            return _spool(TarReader(stream, str(path)), file, path, share)
         head = file.read(512)
         file.seek(0)
+        if head.startswith(ZIP_MAGIC):
+            return _spool(ZipReader(file, str(path)), file, path, share)
         if head[257:262] == b"ustar":
             return _index(file, path, share)
         return _Slices(str(path), file, {path.name: (0, path.stat().st_size)})
@@ -152,14 +156,14 @@ def _index(file: BinaryIO, path: Path, share: Share) -> Tree:
     return _Slices(str(path), file, parts, left_aside=left_aside)
 
 
-def _spool(stream: BinaryIO, file: BinaryIO, path: Path, share: Share) -> Tree:
-    """Keep the files of a compressed tar file that may matter."""
+def _spool(reader: TarReader | ZipReader, file: BinaryIO, path: Path, share: Share) -> Tree:
+    """Keep the files of a compressed archive that may matter."""
     parts: dict[str, tuple[int, int]] = {}
     left_aside: Counter[str] = Counter()
     cut: set[str] = set()
     kept = tempfile.TemporaryFile(prefix="railwright-")  # noqa: SIM115 - open as long as the tree is
     try:
-        reader, position = TarReader(stream, str(path)), 0
+        position = 0
         for member in reader.members():
             if member.left_aside:
                 left_aside[member.left_aside] += 1

@@ -99,7 +99,7 @@ async def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path) -> None
     ("data", "words"),
     [
         (b"\x28\xb5\x2f\xfd" + bytes(600), "zstd"),
-        (b"PK\x03\x04" + bytes(600), "zip"),
+        (b"PK\x03\x04" + bytes(600), "damaged"),
         (gzip.compress(b"no tar file at all" * 100), "no tar file"),
         (gzip.compress(bytes(600))[:-12], "cut short"),
         (b"\x1f\x8b" + b"\xff" * 600, "damaged"),
