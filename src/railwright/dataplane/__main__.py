@@ -8,7 +8,7 @@ import signal
 import sys
 
 from railwright.dataplane.bounded import run_bounded
-from railwright.dataplane.wire import read_request, reply_text
+from railwright.dataplane.wire import read_request
 
 _DEFAULT_LIMIT_S = 120.0
 
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        sys.stdout.write(reply_text(run_bounded(request, limit_s)) + "\n")
+        sys.stdout.write(run_bounded(request, limit_s) + "\n")
     except KeyboardInterrupt:
         return 130
     return 0

@@ -7,6 +7,7 @@ in the same way. So a hung driver, a peer that is gone or an interrupt never lea
 
 import contextlib
 import ctypes
+import json
 import os
 import select
 import signal
@@ -15,7 +16,7 @@ from collections.abc import Callable
 
 from railwright.dataplane.model import Problem, Reply, Request
 from railwright.dataplane.run import run_half
-from railwright.dataplane.wire import probe_of, read_reply, reply_text
+from railwright.dataplane.wire import probe_of, reply_text
 
 _SET_PARENT_DEATH_SIGNAL = 1
 _READ_BYTES = 1 << 16
@@ -27,12 +28,15 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def run_bounded(request: Request, timeout_s: float, enter: Callable[[], None] | None = None) -> Reply:
+def run_bounded(request: Request, timeout_s: float, enter: Callable[[], None] | None = None) -> str:
     """
     Run a half to its end, at most `timeout_s`.
 
     Args:
         enter: called in the child first: where a lab puts it into a namespace, or takes rights away.
+
+    Returns:
+        The reply as wire.py writes it; one that says why there is none, where the child gave no whole one.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -51,14 +55,16 @@ def run_bounded(request: Request, timeout_s: float, enter: Callable[[], None] | 
         _, status = os.waitpid(child, 0)
     elapsed_s = time.monotonic() - begin
     if not ended:
-        return _failed(request, "timed-out", f"this half was not done after {timeout_s:.0f} s and was ended", elapsed_s)
+        message = f"this half was not done after {timeout_s:.0f} s and was ended"
+        return reply_text(_failed(request, "timed-out", message, elapsed_s))
     try:
-        return read_reply(said.decode())
+        json.loads(said)
     except ValueError:
         how = (
             f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.waitstatus_to_exitcode(status)}"
         )
-        return _failed(request, "died", f"this half ended without an answer ({how})", elapsed_s)
+        return reply_text(_failed(request, "died", f"this half ended without an answer ({how})", elapsed_s))
+    return said.decode()
 
 
 def _be_the_half(request: Request, writing: int, enter: Callable[[], None] | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 from railwright.dataplane import bounded
 from railwright.dataplane.bounded import run_bounded
 from railwright.dataplane.model import EvidenceRequest, Reply, Request
+from railwright.dataplane.wire import read_reply
 
 
 def _children() -> set[str]:
@@ -29,7 +30,7 @@ def test_a_half_that_hangs_is_ended_with_what_it_started(monkeypatch: pytest.Mon
         raise AssertionError
 
     _half(monkeypatch, hang)
-    reply = run_bounded(EvidenceRequest(), 0.3)
+    reply = read_reply(run_bounded(EvidenceRequest(), 0.3))
     assert reply.problem is not None
     assert reply.problem.code == "timed-out"
     assert not _children()
@@ -44,7 +45,7 @@ def test_a_half_that_is_killed_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> 
         raise AssertionError
 
     _half(monkeypatch, die)
-    reply = run_bounded(EvidenceRequest(), 5.0)
+    reply = read_reply(run_bounded(EvidenceRequest(), 5.0))
     assert reply.problem is not None
     assert (reply.problem.code, "signal 9" in reply.problem.message) == ("died", True)
 
@@ -53,19 +54,19 @@ def test_a_place_that_cannot_be_entered_is_an_answer() -> None:
     def refuse() -> None:
         raise PermissionError(1, "no")
 
-    reply = run_bounded(EvidenceRequest(), 5.0, refuse)
+    reply = read_reply(run_bounded(EvidenceRequest(), 5.0, refuse))
     assert reply.problem is not None
     assert reply.problem.code == "not-permitted"
 
 
 def test_a_reply_larger_than_a_pipe_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     _half(monkeypatch, lambda _: Reply("evidence", raw="x" * 1_000_000))
-    assert len(run_bounded(EvidenceRequest(), 5.0).raw) == 1_000_000
+    assert len(read_reply(run_bounded(EvidenceRequest(), 5.0)).raw) == 1_000_000
 
 
 def test_a_bug_in_a_half_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("railwright.dataplane.evidence.read_ports", lambda: 1 / 0)
-    reply = run_bounded(EvidenceRequest(), 5.0)
+    reply = read_reply(run_bounded(EvidenceRequest(), 5.0))
     assert reply.problem is not None
     assert (reply.problem.code, "ZeroDivisionError" in reply.problem.message) == ("unexpected", True)
 
@@ -73,7 +74,7 @@ def test_a_bug_in_a_half_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_half_holds_no_socket_of_ours_open(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = socket.socketpair()
     _half(monkeypatch, lambda _: Reply("evidence"))
-    run_bounded(EvidenceRequest(), 5.0)
+    read_reply(run_bounded(EvidenceRequest(), 5.0))
     theirs.close()
     assert ours.recv(1) == b""
     ours.close()

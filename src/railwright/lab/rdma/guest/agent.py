@@ -26,7 +26,7 @@ from railwright.dataplane.bounded import end_with_parent, run_bounded
 from railwright.dataplane.problems import HalfFailed
 from railwright.dataplane.verbs import engine
 from railwright.dataplane.verbs.library import Library
-from railwright.dataplane.wire import read_request, reply_text
+from railwright.dataplane.wire import read_request
 from railwright.lab.rdma.guest.place import enter
 
 PORT_NAME = "lab.control"
@@ -117,8 +117,9 @@ def _work(request: dict[str, Any], writing: int) -> None:
             answer = _shell(str(request["shell"]), limit_s)
         else:
             place = request.get("place", {})
-            reply = run_bounded(read_request(json.dumps(request["probe"])), limit_s, lambda: enter(place))
-            answer = {"reply": json.loads(reply_text(reply))}
+            asked = read_request(json.dumps(request["probe"]))
+            said = run_bounded(asked, limit_s, lambda: enter(place))
+            answer = {"reply": json.loads(said)}
         data = json.dumps(answer).encode()
         while data:
             data = data[os.write(writing, data) :]
