@@ -56,6 +56,18 @@ def test_an_image_reads_back_as_containerd_reads_it(tmp_path: Path) -> None:
         assert inside.getmember("tmp").mode == 0o1777
 
 
+def test_an_image_stands_for_another_under_its_name(tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    image = ImageFiles("localhost/a:1", {"bin/a": tmp_path / "program"}, stands_for=("example.com/a:2",))
+    write_image(image, tmp_path / "image.tar")
+    with tarfile.open(tmp_path / "image.tar") as archive:
+        index = archive.extractfile("index.json")
+        entries = json.loads(index.read())["manifests"] if index else []
+    names = [entry["annotations"]["io.containerd.image.name"] for entry in entries]
+    assert names == ["localhost/a:1", "example.com/a:2"]
+    assert len({entry["digest"] for entry in entries}) == 1
+
+
 def test_the_same_files_give_the_same_image(tmp_path: Path) -> None:
     (tmp_path / "program").write_text("#!/bin/sh\n")
     for name in ("one.tar", "two.tar"):

@@ -107,7 +107,9 @@ async def _images(work: Path, root: Path, programs: Mapping[str, Path]) -> Path:
     plugin = {**busybox, "usr/share/misc/pci.ids": ids}
     wanted = (
         images.ImageFiles(images.PAUSE, busybox, ("/bin/busybox", "sleep", "2147483647")),
-        images.ImageFiles(images.TOOLS, image_files(root), (), ("/usr/bin/sleep", "infinity")),
+        images.ImageFiles(
+            images.TOOLS, image_files(root), (), ("/usr/bin/sleep", "infinity"), (recipe.image_of_verify(),)
+        ),
         images.ImageFiles(
             images.SHARED_DEVICE_PLUGIN,
             {**plugin, "bin/k8s-rdma-shared-dp": programs["k8s-rdma-shared-dp"]},

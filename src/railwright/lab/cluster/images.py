@@ -42,12 +42,18 @@ _READY_STEPS, _READY_STEP_S = 200, 0.1
 
 @dataclass(frozen=True)
 class ImageFiles:
-    """An image: its name, and its files by the path that they have inside."""
+    """
+    An image: its name, and its files by the path that they have inside.
+
+    Attributes:
+        stands_for: names of images that it is taken for, too, since no registry is reached from a node.
+    """
 
     name: str
     files: Mapping[str, Path]
     entrypoint: Sequence[str] = ()
     command: Sequence[str] = ()
+    stands_for: Sequence[str] = ()
 
 
 def write_image(image: ImageFiles, target: Path) -> None:
@@ -76,10 +82,10 @@ def write_image(image: ImageFiles, target: Path) -> None:
     entry = {
         "mediaType": f"{_OCI}.manifest.v1+json",
         **blob(json.dumps(manifest).encode()),
-        "annotations": {"io.containerd.image.name": image.name},
         "platform": {"architecture": "amd64", "os": "linux"},
     }
-    index = {"schemaVersion": 2, "mediaType": f"{_OCI}.index.v1+json", "manifests": [entry]}
+    entries = [{**entry, "annotations": {"io.containerd.image.name": name}} for name in (image.name, *image.stands_for)]
+    index = {"schemaVersion": 2, "mediaType": f"{_OCI}.index.v1+json", "manifests": entries}
     with tarfile.open(target, "w") as archive:
         _add(archive, "oci-layout", b'{"imageLayoutVersion":"1.0.0"}')
         _add(archive, "index.json", json.dumps(index).encode())

@@ -11,7 +11,7 @@ from railwright.lab.rdma.machine import CONTROL
 from railwright.lab.rdma.tools import Emulator
 
 _GUEST = Path(__file__).parent / "guest"
-_SCRIPTS = ("init", "dress-rails", "cni-rail", "runtime", "driver", "vfs")
+_SCRIPTS = ("init", "dress-rails", "cni-rail", "multus", "runtime", "driver", "vfs")
 _FILES = ("agent.py", "containerd.toml", "kubelet.yaml", "verbs_devices.py")
 _KUBELET_PORT = 10250
 _KERNEL = (

@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from railwright.catalog.load import load_catalog
 from railwright.lab.cluster.programs import GROUPS
 from railwright.lab.controlplane.programs import recipe_hash as programs_hash
 from railwright.lab.rdma import recipe as rdma
@@ -61,6 +62,11 @@ _FILES = (
 _RDMA_FILES = ("recipe.py", "kernel.py", "elf.py", "packages.py", "cpio.py")
 
 
+def image_of_verify() -> str:
+    """Name the image that pods of `verify` have where nobody chose another one: our own tools stand for it."""
+    return str(load_catalog().default("workload_test_image").value)
+
+
 def disk_folder() -> Path:
     """Name the folder in which the disk of today's recipe is kept."""
     return cache_root(os.environ, Path.home()).parent / "cluster" / recipe_hash()
@@ -72,6 +78,7 @@ def recipe_hash() -> str:
     here = Path(__file__).parent
     for file in (*(here / name for name in _FILES), *(Path(rdma.__file__).parent / name for name in _RDMA_FILES)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    digest.update(image_of_verify().encode())
     for group in GROUPS:
         digest.update(programs_hash(group.pieces).encode())
     return digest.hexdigest()[:16]
