@@ -49,6 +49,7 @@ from railwright.pipeline.prepare import prepare
 from railwright.pipeline.records import open_record
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
+from railwright.pipeline.rights import check_reads, with_warnings
 from railwright.pipeline.roles import RoleWish, grant_of
 from railwright.pipeline.status import status as _status
 from railwright.pipeline.subnet import SubnetPort, SubnetRecord, judge_subnet
@@ -275,7 +276,7 @@ async def plan(
 ) -> Prepared:
     """Decide what would be done, and compare it with the cluster."""
     await _contact(world, progress)
-    return await prepare(world, intents, catalog or load_catalog(), progress)
+    return with_warnings(await prepare(world, intents, catalog or load_catalog(), progress))
 
 
 def render(prepared: Prepared, *, unchecked: bool = False) -> tuple[File, ...]:
@@ -384,6 +385,7 @@ async def verify(
     await _contact(world, progress)
     known = catalog or load_catalog()
     prepared = await prepare(world, intents or (), known, progress)
+    check_reads("verify", prepared)
     refuse_if_refused(prepared.plan)
     fabric = choose_fabric(prepared.plan, name)
     record = await _verify_fabric(world, prepared, fabric, wish or Wish(), known, progress, approval, shown)

@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from support.audit import Asked, requests_of
+from support.audit import requests_of
 from support.bed_world import UNSEEN_FACTOR, Bed, CleanPace, bed_of
+from support.guarded import READS
+from support.least import denied_of, unused_of
 from support.limited import limited, put, subject_of, user_of
 from support.plane import crds_folder, session_plane
+from support.scenarios import Yes, intents_for
 from support.uncovered import record
 
 from railwright.adapters.needs import asking_needs, client_needs, door_needs
@@ -20,12 +23,13 @@ from railwright.adapters.nodes import DOORS
 from railwright.catalog.load import load_catalog
 from railwright.core.errors import PermissionMissing
 from railwright.core.kinds import NAMESPACE, POD
+from railwright.core.marks import LEDGER_NAMESPACE
 from railwright.core.needs import Need, least
 from railwright.core.objects import KubeObject, labels_of, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.facts.discover import discover
 from railwright.facts.model import Scope
-from railwright.intent.parse import parse_intents
+from railwright.intent.model import Intent
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.pipeline.apply import apply_fabrics
@@ -39,25 +43,15 @@ from railwright.pipeline.prepare import prepare
 from railwright.pipeline.rights import check_rights
 from railwright.pipeline.roles import RoleWish, Surroundings, grant_of
 from railwright.pipeline.status import status
-from railwright.ports.approval import Question
 from railwright.ports.progress import Silent
 from railwright.ports.world import World
 from railwright.report.rbac import Grant, roles_of
 
 pytestmark = pytest.mark.bed
-RAILS = """apiVersion: railwright.dev/v1alpha1
-kind: RailFabric
-metadata: {name: east-west}
-spec: {method: shared, fabric: roce, workloadNamespaces: [training]}
-"""
 AROUND = Surroundings(client_needs(), asking_needs(), door_needs())
-INTENTS, CATALOG = parse_intents(RAILS), load_catalog()
-READS = frozenset({"get", "list", "watch"})
-
-
-class Yes:
-    def approve(self, question: Question) -> bool:
-        return not question.takes_over
+INTENTS, CATALOG = intents_for("shared", "roce"), load_catalog()
+BARE = [f"list configmaps {LEDGER_NAMESPACE}"]
+"""No Role can be in the ledger's namespace before it is there; that it is denied then reads as no ledger."""
 
 
 @pytest.fixture(scope="module")
@@ -69,45 +63,28 @@ def audited() -> Iterator[Plane]:
         yield answer
 
 
-async def planned(bed: Bed) -> Prepared:
-    return await prepare(bed.world, INTENTS, CATALOG, Silent())
+async def planned(bed: Bed, intents: tuple[Intent, ...] = INTENTS) -> Prepared:
+    return await prepare(bed.world, intents, CATALOG, Silent())
 
 
-async def granted(bed: Bed, prepared: Prepared, command: str, *, unprivileged: bool = False) -> Grant:
+async def granted(
+    bed: Bed, prepared: Prepared, command: str, *, account: str = "", unprivileged: bool = False
+) -> Grant:
     """What `explain --rbac COMMAND -f rails.yaml --cluster ...` prints, less namespaces that no simulated world has."""
-    account = f"{command}-unprivileged" if unprivileged else command
-    wish = RoleWish(prepared, verify=False, unprivileged=unprivileged, subject=subject_of(account))
+    wish = RoleWish(prepared, verify=False, unprivileged=unprivileged, subject=subject_of(account or command))
     grant = grant_of(command, wish, AROUND)
     there = {obj["metadata"]["name"] for obj in (*(await bed.client.list(NAMESPACE))[0], *grant.made)}
     return replace(grant, needs=tuple(need for need in grant.needs if need.namespace in there | {""}))
-
-
-def uses(need: Need, asked: Asked) -> bool:
-    if need.resource.startswith("/"):
-        return asked.url == need.resource or (need.resource.endswith("*") and asked.url.startswith(need.resource[:-1]))
-    place = (need.group, need.resource) == (asked.group, asked.resource)
-    where = need.namespace in {"", asked.namespace} and need.name in {"", asked.name}
-    # The audit log has one verb a request: that opening a websocket is authorized as create, too, is tested by itself.
-    return place and where and (need.verb in asked.verbs or need.resource == "pods/exec")
 
 
 async def judged(plane: Plane, bed: Bed, grant: Grant, account: str = "") -> tuple[list[str], list[str]]:
     """Name what was denied, and what nobody used though this API server serves it and somebody is behind the door."""
     assert plane.audit_log is not None
     requests = requests_of(plane.audit_log, user_of(account or grant.command))
-    denied = {f"{item.verb} {item.resource}{item.url} {item.namespace}" for item in requests if item.was_denied}
     served = {(item.kind.group, item.plural) for item in await bed.world.cluster.served_kinds()}
     pods = [(ref_of(pod).namespace, labels_of(pod)) for pod in (await bed.client.list(POD))[0]]
     manned = {door.namespace for door in DOORS if any(_is_at(door.labels, labels) for _, labels in pods)}
-    unused = [
-        str(need)
-        for need in least(grant.needs)
-        if not need.held
-        and (need.resource.startswith("/") or (need.group, need.resource.partition("/")[0]) in served)
-        and (need.resource != "pods/exec" or need.namespace in manned)
-        and not any(uses(need, item) for item in requests)
-    ]
-    return sorted(denied), unused
+    return denied_of(requests), unused_of(grant.needs, requests, served, manned)
 
 
 def _is_at(selector: str, labels: object) -> bool:
@@ -126,46 +103,71 @@ async def _discover(world: World) -> object:
 READING: dict[str, Callable[[World], Awaitable[object]]] = {
     "discover": _discover,
     "plan": lambda world: prepare(world, INTENTS, CATALOG, Silent()),
+    "status": lambda world: status(world, INTENTS, CATALOG, Silent()),
     "doctor": lambda world: examine(world, None, CATALOG, Silent(), Wish()),
     "collect": _collect,
 }
 
 
-async def test_apply_and_status_are_denied_nothing_under_their_roles_and_use_all_of_them(audited: Plane) -> None:
+async def read_under_roles(plane: Plane, bed: Bed, when: str) -> dict[str, tuple[list[str], list[str]]]:
+    """Run every reading command under its role; give what was wrong with each."""
+    found, prepared = {}, await planned(bed)
+    for command, ask in READING.items():
+        account = f"{command}-{when}"
+        grant = await granted(bed, prepared, command, account=account)
+        async with limited(plane, bed, account, _renamed_all(grant, account)) as world:
+            await ask(world)
+        found[command] = await judged(plane, bed, grant, account)
+    return found
+
+
+async def test_apply_and_what_reads_before_and_after_it_are_held_to_their_roles(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
+        found = await read_under_roles(audited, bed, "before")
+        assert {command: denied for command, (denied, _) in found.items()} == dict.fromkeys(READING, BARE)
+        # There are no pods of operators yet whose logs could be read.
+        assert {need for _, unused in found.values() for need in unused} <= {"get pods/log"}
         grant = await granted(bed, await planned(bed), "apply")
         async with limited(audited, bed, "apply", roles_of(grant)) as world:
             applied = await apply_fabrics(world, INTENTS, CATALOG, Silent(), Yes())
             assert [(item.stage, item.reason) for item in applied.stages if item.verdict is Verdict.FAIL] == []
             assert applied.exit_code == 0
         assert await judged(audited, bed, grant) == ([], [])
-        grant = await granted(bed, await planned(bed), "status")
-        async with limited(audited, bed, "status", roles_of(grant)) as world:
-            assert (await status(world, None, CATALOG, Silent())).exit_code == 0
-        assert await judged(audited, bed, grant) == ([], [])
+        assert await read_under_roles(audited, bed, "after") == dict.fromkeys(READING, ([], []))
+        await _held_without_what_equals_root(audited, bed)
+
+
+async def _held_without_what_equals_root(plane: Plane, bed: Bed) -> None:
+    prepared, away = await planned(bed), set()
+    for command in ("discover", "status", "doctor"):
+        account = f"{command}-unprivileged"
+        grant = await granted(bed, prepared, command, account=account, unprivileged=True)
+        async with limited(plane, bed, account, _renamed_all(grant, account)) as world:
+            answer = await READING[command](world)
+        assert getattr(answer, "exit_code", 6) == 6
+        denied, unused = await judged(plane, bed, grant, account)
+        assert (command, unused) == (command, [])
+        away |= {line.split()[1] for line in denied}
+    assert away == {"pods/exec", "securitycontextconstraints"}
 
 
 @pytest.mark.soak
-async def test_reading_is_denied_nothing_under_its_roles_and_uses_all_of_them(audited: Plane) -> None:
+@pytest.mark.parametrize("method", ["sriov", "host-device"])
+async def test_apply_and_status_of_another_method_are_held_to_their_roles(audited: Plane, method: str) -> None:
+    intents = intents_for(method, "roce")
     async with bed_of(audited, "h200-roce") as bed:
-        assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
-        prepared, found = await planned(bed), {}
-        for command, ask in READING.items():
-            grant = await granted(bed, prepared, command)
-            async with limited(audited, bed, command, roles_of(grant)) as world:
-                await ask(world)
-            found[command] = await judged(audited, bed, grant)
-        assert found == dict.fromkeys(found, ([], []))
-        away: set[str] = set()
-        for command in ("discover", "doctor"):
-            account = f"{command}-unprivileged"
-            grant = await granted(bed, prepared, command, unprivileged=True)
-            async with limited(audited, bed, account, roles_of(grant)) as world:
-                await READING[command](world)
-            denied, unused = await judged(audited, bed, grant, account)
-            assert unused == []
-            away |= set(denied)
-        assert {line.split()[1] for line in away} == {"pods/exec", "securitycontextconstraints"}
+        account = f"apply-{method}"
+        grant = await granted(bed, await planned(bed, intents), "apply", account=account)
+        async with limited(audited, bed, account, _renamed_all(grant, account)) as world:
+            applied = await apply_fabrics(world, intents, CATALOG, Silent(), Yes())
+            assert [(item.stage, item.reason) for item in applied.stages if item.verdict is Verdict.FAIL] == []
+            assert applied.exit_code == 0
+        assert await judged(audited, bed, grant, account) == ([], [])
+        account = f"status-{method}"
+        grant = await granted(bed, await planned(bed, intents), "status", account=account)
+        async with limited(audited, bed, account, _renamed_all(grant, account)) as world:
+            assert (await status(world, None, CATALOG, Silent())).exit_code == 0
+        assert await judged(audited, bed, grant, account) == ([], [])
 
 
 @pytest.mark.soak
@@ -191,8 +193,7 @@ async def test_a_right_that_is_missing_is_named_before_the_first_write(audited: 
         for account, need in accounts.items():
             left = tuple(item for item in whole.needs if not item.holds(need))
             subject = subject_of(account)
-            objects = roles_of(replace(whole, needs=left, subject=subject))
-            await put(bed, [_renamed(obj, account) for obj in objects])
+            await put(bed, _renamed_all(replace(whole, needs=left, subject=subject), account))
         prepared = await planned(bed)
         for account, need in accounts.items():
             async with limited(audited, bed, account, ()) as world:
@@ -211,6 +212,11 @@ async def test_a_right_that_is_missing_is_named_before_the_first_write(audited: 
 
 def _writes(prepared: Prepared) -> tuple[Need, ...]:
     return tuple(need for need in writing_needs(Extent(prepared, prove=False)) if need.verb not in READS)
+
+
+def _renamed_all(grant: Grant, name: str) -> list[KubeObject]:
+    """Name roles after whom they are for: several of one command stand beside each other."""
+    return [_renamed(obj, name) for obj in roles_of(grant)]
 
 
 def _renamed(obj: KubeObject, name: str) -> KubeObject:

@@ -27,7 +27,7 @@ from railwright.pipeline.prepare import prepare, prepare_from
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.removal import leaves_sriov, remove
-from railwright.pipeline.rights import check_rights
+from railwright.pipeline.rights import check_reads, check_rights
 from railwright.pipeline.roll_back import forgotten, is_rolling_entry
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.unwanted import removal_question, unwanted
@@ -95,6 +95,7 @@ async def apply_fabrics(
         ClusterError: the cluster does not answer, or refuses us.
     """
     prepared = await prepare(world, intents, catalog, progress)
+    check_reads("apply", prepared)
     _check(prepared.plan, until)
     if not dry_run:
         await check_rights(world, "apply", writing_needs(Extent(prepared, until, prove)))

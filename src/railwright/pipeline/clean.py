@@ -23,7 +23,7 @@ from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import refused
-from railwright.pipeline.rights import check_rights
+from railwright.pipeline.rights import check_reads, check_rights
 from railwright.pipeline.roll_back import forgotten, is_rolling_entry, rolled_back, rolling_entry
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
@@ -90,6 +90,7 @@ async def clean(
     names = _names(ledger, fabrics)
     everything = earlier_intents(ledger)
     before = await prepare_exactly(world, everything, ledger, catalog, progress)
+    check_reads("clean", before)
     staying = tuple(intent for intent in everything if intent.name not in names)
     rest = await prepare_from(world, before.snapshot, staying, ledger, catalog) if staying else None
     if rest is not None and rest.plan.is_refused:

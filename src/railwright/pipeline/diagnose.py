@@ -9,6 +9,7 @@ from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.apply.stage import apply as apply_stage
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
+from railwright.core.errors import PermissionMissing
 from railwright.core.ids import NodeName, RuleId, StageName
 from railwright.core.risk import Risk
 from railwright.core.verdicts import Verdict
@@ -127,7 +128,7 @@ async def examine(
         wanted=_wanted(wanted, asked.wanted_from if intents is not None else "the ledger"),
         refusals=decided.refusals if decided is not None and not asked.only else (),
         is_blind=decided is not None and _is_blind(decided),
-        problems=(problem,) if problem else (),
+        problems=(*((problem,) if problem else ()), *_hidden(snapshot)),
         fail_on=asked.fail_on,
     )
     return await _mended(world, record, snapshot, ledger, progress) if asked.fix else record
@@ -138,6 +139,16 @@ def planned(snapshot: Snapshot, intents: tuple[Intent, ...], ledger: Ledger, cat
     if not intents:
         return None
     return plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+
+
+def _hidden(snapshot: Snapshot) -> tuple[str, ...]:
+    """Say what this login may not read: what a rule would have found there is not known."""
+    denied = PermissionMissing.code
+    return tuple(
+        f"{item.what}: {item.why.removeprefix(f'{denied}: ')}"
+        for item in snapshot.cluster.unseen
+        if item.why.startswith(denied)
+    )
 
 
 def _is_blind(decided: Plan) -> bool:

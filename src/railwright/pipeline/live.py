@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from railwright.apply.retry import retried
 from railwright.core.errors import KindNotServed, NotCollected, NotFound, PermissionMissing
+from railwright.core.kinds import NODE
 from railwright.core.needs import Need, of_kind, of_ref
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
 from railwright.ports.clock import Clock
@@ -37,6 +38,9 @@ async def read_live(cluster: Cluster, clock: Clock, refs: Iterable[Ref]) -> Live
             else:
                 found = list(await _read_list(cluster, clock, Selection(kind, namespace)))
         except (PermissionMissing, NotCollected) as error:
+            if kind == NODE:
+                # A node that may not be read must not be taken for one that is not there.
+                raise
             problems.append(error.message)
             continue
         objects |= {ref_of(obj): obj for obj in found if obj is not None and ref_of(obj) in group}

@@ -9,6 +9,9 @@ from railwright.apply.retry import retried
 from railwright.core import kinds
 from railwright.core.errors import PermissionMissing
 from railwright.core.needs import Need, least, plural_of
+from railwright.pipeline.model import Prepared
+from railwright.plan.limits import NOT_READABLE
+from railwright.plan.model import Plan, PlanWarning
 from railwright.ports.world import World
 from railwright.report.tables import count
 
@@ -51,6 +54,37 @@ async def check_rights(world: World, command: str, needs: Iterable[Need], *, hin
         raise PermissionMissing(
             "\n".join((f"{command} needs {rights} that this login lacks; nothing was written:", *shown, *more)),
             hint=hint or f"railwright explain --rbac {command} prints a role that holds them",
+            context={"missing": str(len(missing))},
+        )
+
+
+def hidden_from(plan: Plan) -> tuple[str, ...]:
+    """Say what this login may not read of what a plan is made by."""
+    return tuple(
+        f"{item.where}: {item.message}" if item.where else item.message
+        for item in plan.warnings
+        if item.code == NOT_READABLE
+    )
+
+
+def with_warnings(prepared: Prepared) -> Prepared:
+    """Show what could not be read among the warnings of the plan."""
+    said = tuple(PlanWarning(NOT_READABLE, problem) for problem in prepared.problems)
+    return replace(prepared, plan=replace(prepared.plan, warnings=(*prepared.plan.warnings, *said)))
+
+
+def check_reads(command: str, prepared: Prepared) -> None:
+    """
+    Stop a command that writes where part of what it decides by may not be read: what is not seen is not absent.
+
+    Raises:
+        PermissionMissing: naming each verb and resource; nothing was written.
+    """
+    missing = tuple(dict.fromkeys((*hidden_from(prepared.plan), *prepared.problems)))
+    if missing:
+        raise PermissionMissing(
+            "\n".join((f"{command} cannot decide by what this login may not read; nothing was written:", *missing)),
+            hint=f"railwright explain --rbac {command} prints a role that holds what it takes",
             context={"missing": str(len(missing))},
         )
 

@@ -17,6 +17,7 @@ from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
 from railwright.pipeline.prove import NOT_YET, kept
+from railwright.pipeline.rights import hidden_from
 from railwright.plan.model import NETWORKS_ATTACHED, VERIFIED, VFS_READY, Expectation, StagePlan
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
@@ -53,7 +54,7 @@ async def status(
         not_admitted=_not_admitted(prepared),
         refusals=prepared.plan.refusals,
         warnings=prepared.plan.warnings,
-        problems=prepared.problems,
+        problems=(*prepared.problems, *hidden_from(prepared.plan)),
     )
 
 
@@ -85,6 +86,8 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
         return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
     items = prepared.manifests.of_stage(stage.name)
     live = await read_live(world.cluster, world.clock, (item.ref for item in items))
+    if live.problems:
+        return StageStatus(stage.name, Verdict.UNKNOWN, "; ".join(live.problems), since=since)
     absent = [item.ref for item in items if item.ref not in live.objects]
     expected = _expectations(stage, prepared)
     begun = any(item.ref in prepared.ledger.entries for item in items) or (bool(items) and not absent)

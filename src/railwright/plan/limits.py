@@ -6,6 +6,7 @@ NVIDIA/gpu-operator a22dbf67, api/nvidia/v1/clusterpolicy_types.go:574-585 (kern
 """
 
 from railwright.catalog.model import Catalog, DefaultEntry, GpuOperatorEntry
+from railwright.core.errors import PermissionMissing
 from railwright.core.ids import NodeName
 from railwright.core.kinds import CLUSTER_POLICY, NETWORK_ATTACHMENT_DEFINITION
 from railwright.core.objects import Ref, dig, labels_of
@@ -18,6 +19,8 @@ from railwright.plan.operands import GPU_PACKAGE
 from railwright.plan.settings import Settings
 from railwright.plan.versions import csv_version
 
+NOT_READABLE = "facts-not-readable"
+"""Code of the warning for what this login may not read: a command that writes stops there."""
 _64_KIB = 65536
 _NETWORK_PACKAGE = "nvidia-network-operator"
 _LEAST = {_NETWORK_PACKAGE: "gpudirect_min_network_operator", GPU_PACKAGE: "gpudirect_min_gpu_operator"}
@@ -77,6 +80,9 @@ def check_limits(
             _check_name(share, cluster, notes)
     for settings in all_settings:
         _check_gpu_driver(settings, cluster, catalog, notes)
+    for item in cluster.unseen:
+        if item.why.startswith(PermissionMissing.code):
+            notes.warn(NOT_READABLE, item.why.removeprefix(f"{PermissionMissing.code}: "), item.what)
     if cluster.platform is Platform.KUBERNETES and not cluster.serves(NETWORK_ATTACHMENT_DEFINITION):
         notes.refuse(
             "multus-missing",

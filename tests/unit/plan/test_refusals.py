@@ -17,7 +17,7 @@ from unit.plan.clusters import (
 
 from railwright.catalog.load import load_catalog
 from railwright.core import kinds
-from railwright.facts.model import Platform, Topology
+from railwright.facts.model import Platform, Topology, Unseen
 from railwright.intent.model import (
     DriverIntent,
     Fabric,
@@ -232,6 +232,7 @@ def test_a_virtual_function_counts_as_its_port():
         ("openshift-older-than-supported", {"openshift_version": "4.16.1"}),
         ("openshift-version-unknown", {"openshift_version": "4.99.0"}),
         ("catalog-not-read", {"packages": (), "packages_problem": "forbidden"}),
+        ("facts-not-readable", {"unseen": (Unseen("Pod", "permission-missing: u may not list pods"),)}),
     ],
 )
 def test_what_is_not_known_for_sure_is_a_warning(code, changes):
