@@ -3,7 +3,7 @@ Ledger entries and notes as text, and back: one JSON document an entry.
 
 An entry as it stands in a ConfigMap; a field that was not there before has no `previous` but `"missing": true`:
 
-    {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "worker-1", "created": false, "uid": "5a...",
+    {"format": 2, "apiVersion": "v1", "kind": "Node", "namespace": "", "name": "worker-1", "created": false, "uid": "5a...",
      "fields": [{"path": ["metadata", "labels", "a"], "previous": {"missing": true}, "ours": {"value": "b"}}],
      "fabrics": ["east-west"], "order": 17, "stage": "nic-driver-ready", "embedded": [], "recorded_at": "..."}
 """
@@ -21,6 +21,11 @@ from railwright.core.objects import Kind, Ref
 from railwright.core.verdicts import Verdict
 
 _STAGE_PREFIX = "stage."
+FORMAT = 2
+"""
+Of what is written here. Form 1, before formats were written down, is read too: entries without `recorded_at`, notes
+without `before` and `subnets`. A later form is not guessed at.
+"""
 
 
 def entry_key(ref: Ref, order: int) -> str:
@@ -34,6 +39,7 @@ def entry_to_text(entry: LedgerEntry) -> str:
     """Write an entry."""
     return json.dumps(
         {
+            "format": FORMAT,
             "apiVersion": entry.ref.kind.api_version,
             "kind": entry.ref.kind.kind,
             "namespace": entry.ref.namespace,
@@ -61,6 +67,7 @@ def text_to_entry(text: str, where: str) -> LedgerEntry:
     """
     try:
         data = json.loads(text)
+        _check_format(data.get("format", 1), where)
         return LedgerEntry(
             ref=Ref(Kind(data["apiVersion"], data["kind"]), data["namespace"], data["name"]),
             created=bool(data["created"]),
@@ -72,7 +79,7 @@ def text_to_entry(text: str, where: str) -> LedgerEntry:
             embedded=tuple((str(path), str(how)) for path, how in data["embedded"]),
             recorded_at=data.get("recorded_at", ""),
         )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _unreadable(where, error) from error
 
 
@@ -82,6 +89,7 @@ def note_to_data(note: FabricNote) -> dict[str, str]:
     before = {"before": json.dumps(note.before)} if note.before else {}
     subnets = {"subnets": json.dumps(note.subnets)} if note.subnets else {}
     return {
+        "format": str(FORMAT),
         "name": note.name,
         "document": note.document,
         "applied_at": note.applied_at,
@@ -109,6 +117,7 @@ def data_to_note(data: Mapping[str, str], where: str) -> FabricNote:
         ClusterError: the data is no note of ours.
     """
     try:
+        _check_format(data.get("format", 1), where)
         stages = tuple(
             _text_to_stage(StageName(key.removeprefix(_STAGE_PREFIX)), text)
             for key, text in sorted(data.items())
@@ -144,9 +153,23 @@ def _data_to_value(data: Mapping[str, Any]) -> Any:
 
 def _unreadable(where: str, error: Exception) -> ClusterError:
     return ClusterError(
-        f"the ledger cannot be read: {where} is not as railwright {_FORMAT} writes it ({type(error).__name__}: {error})",
+        f"the ledger cannot be read: {where} is not as railwright writes it, up to ledger format {FORMAT}"
+        f" ({type(error).__name__}: {error})",
         hint="use the version of railwright that wrote it, or repair the ConfigMap from a backup; until then nothing is written",
     )
 
 
-_FORMAT = "ledger format 1"
+def _check_format(written: object, where: str) -> None:
+    """
+    See that a form is known.
+
+    Raises:
+        ClusterError: a newer railwright wrote it.
+        ValueError: it is no number.
+    """
+    if int(str(written)) > FORMAT:
+        raise ClusterError(
+            f"the ledger was written by a newer railwright: {where} has ledger format {written}, and this one reads up to"
+            f" {FORMAT}",
+            hint="use that version, or a newer one; this one changes nothing on this cluster",
+        )

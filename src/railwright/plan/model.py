@@ -30,6 +30,7 @@ from railwright.plan.expectation_model import (
     PoolUpdated,
     RailUp,
 )
+from railwright.plan.move_model import Move
 from railwright.plan.share_model import (
     AccessShare,
     CidrPoolShare,
@@ -278,41 +279,6 @@ class Reach:
     nodes: tuple[NodeName, ...]
     mitigation: str
     """What is done about nodes that may not be touched; empty when there are none."""
-
-
-@dataclass(frozen=True)
-class Move:
-    """
-    Something installed that becomes another version, or another form of it.
-
-    Attributes:
-        what: "DOCA driver", "GPU driver", or the package of an operator.
-        object: where the version is written, as people read it.
-        seen: what is there now; several versions are all named.
-        wanted: what it becomes.
-        nodes: on which it has still to happen; empty for an operator.
-        skip_label: node label that keeps this driver as it is until the node's turn; "" where nothing does.
-        at_once: most nodes that one batch takes.
-        how: what happens to a node in its turn.
-        risk: the worst of it.
-        stage: in which it happens.
-    """
-
-    what: str
-    object: str
-    seen: str
-    wanted: str
-    nodes: tuple[NodeName, ...] = ()
-    skip_label: str = ""
-    at_once: int = 1
-    how: str = ""
-    risk: Risk = Risk.DRIVER_RELOAD
-    stage: StageName = OPERATORS_INSTALLED
-
-    @property
-    def text(self) -> str:
-        """The same for people, but for the nodes."""
-        return f"{self.what} {self.seen} -> {self.wanted}"
 
 
 # --- stages ------------------------------------------------------------------------------------------------------------
