@@ -23,10 +23,11 @@ from railwright.core.objects import Kind, KubeObject, Ref, dig, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.lab.controlplane.actors import Actors
 from railwright.lab.controlplane.client import Answered
+from railwright.lab.controlplane.olm import Olm
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.pipeline.model import ApplyRecord, CleanRecord
 from railwright.ports.approval import Question
-from railwright.ports.progress import Event, Note, StageEnded
+from railwright.ports.progress import Event, Note, StageEnded, Wrote
 
 pytestmark = pytest.mark.bed
 STAGE = api.StageName("operators-installed")
@@ -65,22 +66,35 @@ class Yes:
 
 @dataclass
 class Witness:
-    """Listens to an apply, and notes the phases of CSVs at the moment when the stage has ended."""
+    """
+    Listens to an apply, and notes the phases of CSVs at the moment when the stage has ended.
+
+    Attributes:
+        killing: OLM, and how many of our four Subscriptions are there when its operators are killed (0: never).
+    """
 
     actors: Actors
+    killing: tuple[Olm, int] | None = None
+    subscribed: int = 0
     notes: list[str] = field(default_factory=list)
     phases: dict[str, str] = field(default_factory=dict)
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Note):
             self.notes.append(event.text)
+        if isinstance(event, Wrote) and event.ref.kind == kinds.SUBSCRIPTION:
+            self.subscribed += 1
+            if self.killing is not None and self.subscribed == self.killing[1]:
+                self.killing[0].kill_operators()
         if isinstance(event, StageEnded) and event.stage == STAGE:
             csvs = [obj for ref, obj in self.actors.seen().objects.items() if ref.kind == kinds.CLUSTER_SERVICE_VERSION]
             self.phases = {obj["metadata"]["name"]: dig(obj, "status", "phase", default="") for obj in csvs}
 
 
-async def apply(bed: OlmBed, intent: str = EXAMPLE) -> tuple[ApplyRecord, Witness]:
-    witness = Witness(bed.actors)
+async def apply(
+    bed: OlmBed, intent: str = EXAMPLE, killing: tuple[Olm, int] | None = None
+) -> tuple[ApplyRecord, Witness]:
+    witness = Witness(bed.actors, killing=killing)
     intents = api.parse_intents(intent)
     return await api.apply(bed.world, intents, approval=Yes(), until=STAGE, progress=witness), witness
 
@@ -125,9 +139,14 @@ async def there(bed: OlmBed, *objects: KubeObject) -> AsyncIterator[None]:
                 await bed.client.delete(ref_of(obj))
 
 
-async def test_exactly_the_planned_operators_are_installed_and_removed_without_a_trace(running: OlmCluster) -> None:
+@pytest.mark.parametrize("killing", [0, pytest.param(2, marks=pytest.mark.soak, id="OLM killed after two")])
+async def test_exactly_the_planned_operators_are_installed_and_removed_without_a_trace(
+    running: OlmCluster, killing: int
+) -> None:
+    """Both of OLM's operators may be killed in the middle, between two Subscriptions: that changes nothing of the end."""
     async with olm_bed(running) as bed:
-        applied, witness = await apply(bed)
+        applied, witness = await apply(bed, killing=(running.olm, killing))
+        assert sorted(running.olm.restarts) == (["catalog", "olm"] if killing else [])
         assert {stage.stage: (stage.verdict, stage.reason) for stage in applied.stages}[STAGE] == (
             Verdict.PASS,
             "ready",

@@ -29,7 +29,7 @@ from railwright.core.verdicts import Verdict
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.lab.controlplane.sriov import NAMESPACE, SriovProcesses
 from railwright.ports.approval import Question
-from railwright.ports.progress import Event, StageStarted
+from railwright.ports.progress import Event, StageStarted, Wrote
 
 pytestmark = [pytest.mark.bed, pytest.mark.asyncio(loop_scope="module")]
 RAILS = """apiVersion: railwright.dev/v1alpha1
@@ -38,6 +38,8 @@ metadata: {{name: east-west}}
 spec: {{method: sriov, fabric: {fabric}, workloadNamespaces: [training]}}
 """
 WORLDS = {"roce": "h200-roce", "infiniband": "h200-ib"}
+KILLED_AT = (kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK)
+"""Where the operator is killed, in the middle of its policies and of its networks, nothing of the end changes."""
 NODES = ("worker-0", "worker-1")
 RESOURCES = tuple(f"east_west_rail{number}" for number in range(8))
 ADMISSION = tuple(
@@ -57,11 +59,21 @@ class Yes:
 
 @dataclass(frozen=True)
 class Pace:
-    """Lets time run fast while nodes reboot, and no faster than the real operator can follow after that."""
+    """
+    Lets time run fast while nodes reboot, and no faster than the real operator can follow after that.
+
+    Attributes:
+        killed_at: after the first object of each of these kinds the operator is killed, and started anew.
+    """
 
     bed: Bed
+    processes: SriovProcesses
+    killed_at: set[Kind]
 
     def emit(self, event: Event) -> None:
+        if isinstance(event, Wrote) and event.ref.kind in self.killed_at:
+            self.killed_at.remove(event.ref.kind)
+            self.processes.kill_operator()
         if isinstance(event, StageStarted):
             self.bed.actors.quiet_factor = QUIET_FACTOR if event.stage == "nodes-prepared" else WORKING_FACTOR
 
@@ -71,10 +83,15 @@ class Applied:
     """A fabric after its apply, and the cluster before it."""
 
     fabric: str
+    kills: int
     bed: Bed
     processes: SriovProcesses
     before: dict[Ref, KubeObject]
     outcome: api.ApplyRecord
+
+    @property
+    def expected_starts(self) -> list[str]:
+        return ["sriov-network-operator", "sriov-webhook", *["sriov-network-operator"] * self.kills]
 
     async def listed(self, kind: Kind, namespace: str = "") -> dict[str, KubeObject]:
         found = (await self.bed.client.list(kind))[0]
@@ -97,21 +114,28 @@ def not_covered(why: str) -> None:
     pytest.skip(why)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=WORLDS)
+@pytest_asyncio.fixture(
+    scope="module",
+    loop_scope="module",
+    params=[*WORLDS, pytest.param("roce, operator killed", marks=pytest.mark.soak)],
+)
 async def applied(request: pytest.FixtureRequest, cluster: SriovCluster) -> AsyncIterator[Applied]:
     for what, why in NOT_REAL:
         record(what, why)
-    async with sriov_bed(cluster, WORLDS[request.param]) as (bed, processes):
+    fabric, _, killed = request.param.partition(", ")
+    killed_at = KILLED_AT if killed else ()
+    async with sriov_bed(cluster, WORLDS[fabric]) as (bed, processes):
         before = await read_state(bed.client, [*bed.kinds, *ADMISSION])
-        intents = api.parse_intents(RAILS.format(fabric=request.param))
-        outcome = await api.apply(bed.world, intents, approval=Yes(), progress=Pace(bed), verify=False)
-        yield Applied(request.param, bed, processes, before, outcome)
+        intents = api.parse_intents(RAILS.format(fabric=fabric))
+        pace = Pace(bed, processes, set(killed_at))
+        outcome = await api.apply(bed.world, intents, approval=Yes(), progress=pace, verify=False)
+        yield Applied(fabric, len(killed_at), bed, processes, before, outcome)
 
 
 async def test_every_stage_passes_through_the_real_operator_and_its_webhook(applied: Applied) -> None:
     not_passed = {(stage.stage, stage.verdict) for stage in applied.outcome.stages if stage.verdict is not Verdict.PASS}
     assert not_passed == {("verified", Verdict.SKIP)}
-    assert applied.processes.starts == ["sriov-network-operator", "sriov-webhook"]
+    assert applied.processes.starts == applied.expected_starts
     for kind in ADMISSION:
         webhooks = (await applied.listed(kind))["sriov-operator-webhook-config"]["webhooks"]
         assert [(item["failurePolicy"], bool(item["clientConfig"]["caBundle"])) for item in webhooks] == [
@@ -208,5 +232,5 @@ async def test_clean_leaves_the_cluster_as_it_was_and_no_node_drained(applied: A
         assert await applied.listed(kind) == {}
     assert applied.processes.operator is None
     assert applied.processes.webhook is None
-    assert applied.processes.starts == ["sriov-network-operator", "sriov-webhook"]
+    assert applied.processes.starts == applied.expected_starts
     assert bed.actors.refused == []

@@ -1,13 +1,18 @@
 """What the runners of real operators decide before anything is started."""
 
+import shutil
+import signal
 from pathlib import Path
 
 import pytest
+from support.soon import soon
 
 from railwright.core.ids import NetDevice, NodeName, PciAddress, RdmaDevice
-from railwright.lab.controlplane import sriov
+from railwright.lab.controlplane import olm, sriov
 from railwright.lab.controlplane.nfd import make_host, os_release
+from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.pods import kwok_node
+from railwright.lab.controlplane.processes import stop
 from railwright.lab.controlplane.programs import Unavailable
 from railwright.ports.progress import Silent
 from railwright.standins.model import NodeDevices, Port
@@ -62,3 +67,31 @@ def test_coreos_names_its_build() -> None:
 
 def test_kwok_is_told_which_nodes_are_its_own() -> None:
     assert kwok_node(NodeName("n"))["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+
+
+async def test_a_killed_program_of_olm_is_started_again_and_a_killed_sriov_operator_is_let_go(tmp_path: Path) -> None:
+    """With programs that only sleep: who follows them is what is looked at here."""
+    sleeping = Path(shutil.which("sleep") or "/bin/sleep")
+    plane = Plane("https://127.0.0.1:1", "token", tmp_path / "kubeconfig", ())
+    client, started = plane.client(), []
+    job = olm._Job(sleeping.parent, plane, tmp_path, (), client, started)
+    try:
+        await job.start("olm", sleeping.name, "60")
+        await job.start("catalog-x", sleeping.name, "60")
+        async with olm._kept_running(job) as restarts:
+            first = started[0].process.pid
+            running = olm.Olm(started, restarts)
+            running.kill_operators()
+
+            async def restarted() -> list[str]:
+                return list(restarts)
+
+            assert await soon(restarted, bool) == ["olm"]
+            assert (started[0].process.pid != first, len(started)) == (True, 2)
+        processes = sriov.SriovProcesses(operator=started[0])
+        processes.kill_operator()
+        assert (processes.operator, await started[0].process.wait()) == (None, -signal.SIGKILL)
+        processes.kill_operator()
+    finally:
+        await stop(started)
+        await client.close()

@@ -7,10 +7,12 @@ Measured: the flags, and the trap that each is for, with OLM 0.46.0 and kube-api
 """
 
 import asyncio
+import os
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,6 +31,8 @@ from railwright.ports.progress import Progress
 
 READY_LIMIT_S = 120.0
 """Four seconds at a load of 15 on two cores, for the catalogs to be connected (measured 2026-11-30)."""
+_LOOK_EVERY_S = 0.2
+_OPERATORS = ("olm", "catalog")
 _OWN_NAMESPACE = "olm"
 _OLM_CONFIG = Kind("operators.coreos.com/v1", "OLMConfig")
 _API_SERVER = Kind("config.openshift.io/v1", "APIServer")
@@ -44,9 +48,22 @@ OLM_PROGRAMS = (
 
 @dataclass(frozen=True)
 class Olm:
-    """OLM at work."""
+    """
+    OLM at work.
 
-    processes: tuple[Started, ...]
+    Attributes:
+        processes: what runs now; one that ended is started again, as a kubelet does.
+        restarts: names of those that were, in order.
+    """
+
+    processes: list[Started]
+    restarts: list[str]
+
+    def kill_operators(self) -> None:
+        """Kill the one that installs and the one that resolves, as a node that crashes does."""
+        for each in self.processes:
+            if each.name in _OPERATORS and each.process.returncode is None:
+                os.kill(each.process.pid, signal.SIGKILL)
 
 
 async def ensure_olm(progress: Progress) -> Path | Unavailable:
@@ -76,9 +93,11 @@ async def running_olm(programs: Path, plane: Plane, packages: Sequence[Package])
     with tempfile.TemporaryDirectory(prefix="railwright-olm-") as work:
         try:
             async with network_namespace(port) as inside:
+                job = _Job(programs, plane, Path(work), inside.command, client, started)
                 try:
-                    await _start(_Job(programs, plane, Path(work), inside.command, client, started), packages)
-                    yield Olm(tuple(started))
+                    await _start(job, packages)
+                    async with _kept_running(job) as restarts:
+                        yield Olm(started, restarts)
                 finally:
                     await stop(started)
         finally:
@@ -93,12 +112,23 @@ class _Job:
     inside: tuple[str, ...]
     client: PlaneClient
     started: list[Started]
+    commands: list[list[str]] = field(default_factory=list)
+    """Of each of them."""
 
     async def start(self, name: str, program: str, *arguments: str) -> None:
         """Start a program in the namespace; with CI set OLM refuses objects without its own label."""
         environment = ("env", "--unset=CI", f"KUBECONFIG={self.plane.kubeconfig}")
-        argv = [*self.inside, *environment, str(self.programs / program), *arguments]
-        self.started.append(await start(name, argv, self.work))
+        self.commands.append([*self.inside, *environment, str(self.programs / program), *arguments])
+        self.started.append(await start(name, self.commands[-1], self.work))
+
+    async def keep(self, restarts: list[str]) -> None:
+        """Start again what ended, until cancelled."""
+        while True:
+            for index, each in enumerate(self.started):
+                if each.process.returncode is not None:
+                    self.started[index] = await start(each.name, self.commands[index], self.work)
+                    restarts.append(each.name)
+            await asyncio.sleep(_LOOK_EVERY_S)
 
     async def put(self, obj: KubeObject) -> None:
         """Create an object, unless there is one."""
@@ -108,6 +138,18 @@ class _Job:
             if answer.status_code != 409:
                 message = f"{ref_of(obj)}: {answer}"
                 raise ClusterUnreachable(message) from answer
+
+
+@asynccontextmanager
+async def _kept_running(job: _Job) -> AsyncIterator[list[str]]:
+    """Start again what ends, for the length of a block; gives the names as they come."""
+    restarts: list[str] = []
+    task = asyncio.create_task(job.keep(restarts))
+    try:
+        yield restarts
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _start(job: _Job, packages: Sequence[Package]) -> None:

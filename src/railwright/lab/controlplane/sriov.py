@@ -91,6 +91,12 @@ class SriovProcesses:
     webhook: Started | None = None
     starts: list[str] = field(default_factory=list)
 
+    def kill_operator(self) -> None:
+        """Kill the operator, as a node that crashes does; whoever follows its pods starts it anew."""
+        if self.operator is not None:
+            self.operator.process.kill()
+            self.operator = None
+
 
 @asynccontextmanager
 async def running_sriov(programs: Path, plane: Plane, nics: Mapping[str, str]) -> AsyncIterator[SriovProcesses]:
