@@ -75,6 +75,7 @@ class Bench:
                 path_mtu_bytes=self.layout.path_mtu_bytes,
                 partition=self.layout.partition,
             ),
+            patience_s=self.layout.patience_s,
         )
         why_not = self._why_not(step, way)
         return task if why_not is None else Measured(task, Reading(*why_not))

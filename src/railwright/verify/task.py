@@ -11,6 +11,8 @@ from railwright.verify.model import MemoryKind, SizePoint, Step, Testimony, Way
 
 START_S = 20.0
 """What starting a half may take: a Python in a busy pod, CUDA, the verbs library."""
+PATIENCE_S = 15.0
+"""How long a half waits for the other one."""
 
 
 _PLAIN = Wire()
@@ -63,7 +65,7 @@ class Task:
     port: int
     effort: Effort
     wire: Wire = _PLAIN
-    patience_s: float = 15.0
+    patience_s: float = PATIENCE_S
 
     @property
     def ends_driving(self) -> tuple[End, End]:
