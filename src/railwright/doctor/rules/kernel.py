@@ -1,6 +1,7 @@
 """Kernel modules, limits and packages of a node: what the RDMA stack needs there, and what is in its way."""
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
@@ -156,6 +157,16 @@ KERNEL_WITHOUT_PACKAGES = RuleInfo(
     covers=("B011", "B031", "B045", "B162"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
 )
+
+
+class _Misfit(Enum):
+    """Why there is no driver for a kernel, as the cause says it."""
+
+    REAL_TIME = "a real-time kernel, for which drivers have no packages"
+    LARGE_PAGES = "a kernel with 64 KiB pages, whose name this GPU Operator cannot use"
+    OLD_BUILD = "another kernel than the driver builds that are kept on it"
+
+
 _FIXED_64K = (25, 3, 0)
 
 
@@ -164,30 +175,26 @@ def judge_kernel(seen: Seen) -> Iterator[Finding]:
     wanted = nic_driver_wanted(seen)
     gpu_operator = seen.operator(GPU)
     is_old = gpu_operator is not None and gpu_operator.number is not None and gpu_operator.number < _FIXED_64K
-    problems: dict[str, list[Evidence]] = {}
+    problems: dict[_Misfit, list[Evidence]] = {}
     for name, hardware in seen.inside.items():
         kernel = hardware.kernel_version
         lacks_nic = name in wanted and not hardware.mlx5_driver
         lacks_gpu = bool(hardware.gpus) and not hardware.nvidia_driver and bool(seen.of_kind(kinds.CLUSTER_POLICY))
         if (lacks_nic or lacks_gpu) and _is_realtime(kernel):
-            problems.setdefault("a real-time kernel, for which drivers have no packages", []).append(
-                on_node(name, "kernel", kernel)
-            )
+            problems.setdefault(_Misfit.REAL_TIME, []).append(on_node(name, "kernel", kernel))
         if lacks_gpu and is_old and kernel.endswith("+64k"):
-            problems.setdefault("a kernel with 64 KiB pages, whose name this GPU Operator cannot use", []).append(
-                on_node(name, "kernel", kernel)
-            )
+            problems.setdefault(_Misfit.LARGE_PAGES, []).append(on_node(name, "kernel", kernel))
         kept = hardware.system.mofed_inventories
         if lacks_nic and kept and not any(kernel in item for item in kept):
-            problems.setdefault("another kernel than the driver builds that are kept on it", []).append(
+            problems.setdefault(_Misfit.OLD_BUILD, []).append(
                 on_node(name, "stored builds", f"{', '.join(kept)}; running {kernel}")
             )
-    for what, evidence in problems.items():
+    for misfit, evidence in problems.items():
         yield conclude(
             KERNEL_WITHOUT_PACKAGES,
-            f"These nodes run {what}.",
+            f"These nodes run {misfit.value}.",
             evidence=capped(evidence),
-            remedy=_for_kernel(what, next(item.node for item in evidence if item.node)),
+            remedy=_for_kernel(misfit, next(item.node for item in evidence if item.node)),
             nodes=(item.node for item in evidence if item.node),
         )
 
@@ -196,15 +203,15 @@ def _is_realtime(kernel: str) -> bool:
     return ".rt" in kernel or kernel.endswith(("+rt", "-rt", "-realtime"))
 
 
-def _for_kernel(what: str, node: NodeName) -> Remedy:
-    if "stored" in what or "kept" in what:
+def _for_kernel(misfit: _Misfit, node: NodeName) -> Remedy:
+    if misfit is _Misfit.OLD_BUILD:
         return Remedy(
             "Delete the stored builds, then let the driver pod start again; a newer Network Operator does it by itself.",
             (on_host(node, "rm -rf /var/opt/mofed-container/inventory"),),
             risk=Risk.DRIVER_RELOAD,
             disrupts="every ConnectX port of the node while the driver is loaded",
         )
-    if "64" in what:
+    if misfit is _Misfit.LARGE_PAGES:
         return Remedy("Upgrade the GPU Operator to 25.3 or newer.")
     return Remedy(
         "Set kernelType: default in the MachineConfig of these nodes' pool, or take a driver release that carries this kernel's headers.",

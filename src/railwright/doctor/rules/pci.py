@@ -299,6 +299,7 @@ _SMALL_READ_BYTES = 512
 def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
     """Look at the control register of every rail."""
     evidence: list[Evidence] = []
+    only_reads = True
     unread: dict[NodeName, None] = {}
     for name, rails in seen.rails.items():
         for rail in rails:
@@ -307,9 +308,11 @@ def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
                 unread[name] = None
                 continue
             if config.relaxed_ordering is False:
+                only_reads = False
                 evidence.append(on_node(name, f"{rail.where} relaxed ordering", "off"))
             payload, possible = config.max_payload_bytes, config.max_payload_supported_bytes
             if payload is not None and possible is not None and payload < min(possible, 256):
+                only_reads = False
                 evidence.append(on_node(name, f"{rail.where} max payload", f"{payload} of {possible} bytes"))
             read = config.max_read_request_bytes
             is_fast = (rail.port.rate_gbps or 0) >= _FAST_GBPS
@@ -318,7 +321,6 @@ def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
     if evidence:
         first = next(item.node for item in evidence if item.node)
         pci = evidence[0].field.partition("(")[2].partition(")")[0]
-        only_reads = all("read request" in item.field for item in evidence)
         yield conclude(
             FUNCTION_SETTINGS,
             "The BIOS or the firmware left the NIC's PCIe settings below what it can do.",

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum, auto
 
 from railwright.catalog.model import DefectEntry
 from railwright.core import kinds
@@ -189,6 +190,16 @@ DRIVER_NOT_AVAILABLE = RuleInfo(
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.POD_NOT_STARTED),
     shows=(Condition.LABELS_MISSING,),
 )
+
+
+class _Lack(Enum):
+    """What a node's driver lacks."""
+
+    LABEL = auto()
+    TOOLKIT = auto()
+    IMAGE = auto()
+
+
 _PREFIX = "feature.node.kubernetes.io/"
 _SYSTEM = ("system-os_release.ID", "system-os_release.VERSION_ID", "kernel-version.full")
 _OSTREE = "system-os_release.OSTREE_VERSION"
@@ -198,7 +209,7 @@ def judge_driver_available(seen: Seen) -> Iterator[Finding | Unknown]:
     """Follow each node's labels to the driver image and the toolkit that come of them."""
     policy = seen.get(kinds.NIC_CLUSTER_POLICY, nic_policy.NAME)
     driver = dig(policy, "spec", "ofedDriver")
-    groups: dict[tuple[str, bool], list[tuple[NodeName, Evidence]]] = defaultdict(list)
+    groups: dict[tuple[str, _Lack, bool], list[tuple[NodeName, Evidence]]] = defaultdict(list)
     tags = _toolkit_tags(seen)
     for node in seen.nodes:
         wants_nic = driver is not None and policy is not None and nic_policy.reaches(policy, node)
@@ -210,24 +221,24 @@ def judge_driver_available(seen: Seen) -> Iterator[Finding | Unknown]:
         builds = wants_nic or (seen.is_whole(kinds.CLUSTER_POLICY) and not _is_precompiled(seen))
         if missing:
             why = f"nodes lack {', '.join(missing)}, so the driver leaves them out without a word"
-            groups[why, wants_nic].append(
+            groups[why, _Lack.LABEL, wants_nic].append(
                 (node.name, Evidence(f"node {node.name}", "labels", f"no {missing[0]}", node.name))
             )
         elif tags is not None and builds and not ostree:
             why = "nodes lack OSTREE_VERSION, which only OpenShift's own Node Feature Discovery writes: the driver has no toolkit"
-            groups[why, wants_nic].append(
+            groups[why, _Lack.LABEL, wants_nic].append(
                 (node.name, Evidence(f"node {node.name}", "labels", f"no {_OSTREE}", node.name))
             )
         elif tags and builds and ostree not in tags:
             why = f"the cluster's driver toolkit has no tag {ostree}, so there is nothing to build the driver with"
             evidence = Evidence("ImageStream openshift/driver-toolkit", "tags", ", ".join(sorted(tags)[-3:]), node.name)
-            groups[why, wants_nic].append((node.name, evidence))
+            groups[why, _Lack.TOOLKIT, wants_nic].append((node.name, evidence))
         elif wants_nic and _has_no_image(seen, str(dig(driver, "version", default="")), node.labels):
             tag = _os_tag(node.labels)
             why = f"DOCA driver {dig(driver, 'version')} has no image for {tag}"
-            groups[why, True].append((node.name, Evidence(f"node {node.name}", "system", tag, node.name)))
-    for (why, is_nic), places in groups.items():
-        yield _unavailable(why, places, NETWORK if is_nic else GPU)
+            groups[why, _Lack.IMAGE, True].append((node.name, Evidence(f"node {node.name}", "system", tag, node.name)))
+    for (why, lack, is_nic), places in groups.items():
+        yield _unavailable(why, lack, places, NETWORK if is_nic else GPU)
 
 
 def _toolkit_tags(seen: Seen) -> frozenset[str] | None:
@@ -252,14 +263,14 @@ def _has_no_image(seen: Seen, version: str, labels: Mapping[str, str]) -> bool:
     return bool(version) and seen.catalog.doca_image_exists(version, _os_tag(labels)) is False
 
 
-def _unavailable(why: str, places: Iterable[tuple[NodeName, Evidence]], key: str) -> Finding:
+def _unavailable(why: str, lack: _Lack, places: Iterable[tuple[NodeName, Evidence]], key: str) -> Finding:
     found = list(places)
-    if "OSTREE_VERSION" in why or "lack" in why:
+    if lack is _Lack.LABEL:
         remedy = Remedy(
             "Let OpenShift's Node Feature Discovery label the nodes (the certified nfd operator, not the upstream chart).",
             ("oc get nodefeaturediscoveries.nfd.openshift.io -A -o yaml", "railwright apply --until hardware-labelled"),
         )
-    elif "toolkit" in why:
+    elif lack is _Lack.TOOLKIT:
         remedy = Remedy(
             "Take an OpenShift release whose driver toolkit fits its nodes, or finish the update that is under way.",
             ("oc -n openshift get imagestream driver-toolkit -o yaml", "oc adm upgrade"),

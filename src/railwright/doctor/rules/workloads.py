@@ -2,6 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
 
 from railwright.core import kinds
 from railwright.core.ids import NodeName, RuleId
@@ -136,33 +138,58 @@ POD_WAITS = RuleInfo(
     covers=("B047", "B071", "B074", "B076", "B098", "B099", "B168"),
     shows=(Condition.WORKLOAD_WAITS, Condition.RESOURCE_MISSING, Condition.NETWORK_MISSING),
 )
+
+
+class _Way(Enum):
+    """What is to be done about a pod that does not start."""
+
+    ASK_EVENTS = auto()
+    RENEW_TOKEN = auto()
+    ONE_NUMA_NODE = auto()
+    MAKE_ANEW = auto()
+
+
+@dataclass(frozen=True)
+class _Reason:
+    """Why a pod does not start, where that was seen, and what is to be done."""
+
+    text: str
+    severity: Severity
+    field: str
+    words: str
+    way: _Way = _Way.ASK_EVENTS
+
+
 _TURNED_AWAY = frozenset({"TopologyAffinityError", "UnexpectedAdmissionError", "OutOfcpu", "NodeAffinity"})
 _SANDBOX = frozenset({"FailedCreatePodSandBox", "FailedCreatePodContainer", "FailedKillPod"})
 
 
 def judge_waiting(seen: Seen) -> Iterator[Finding | Unknown]:
     """Group pods that wait for the same reason."""
-    groups: dict[tuple[str, Severity], list[tuple[PodFacts, str, str]]] = defaultdict(list)
+    groups: dict[tuple[str, Severity], list[tuple[PodFacts, _Reason]]] = defaultdict(list)
     for pod in seen.pods:
         if pod.requests and pod.reason in _TURNED_AWAY:
-            groups[_turned_away(pod), Severity.ERROR].append((pod, pod.reason, pod.message))
+            reason = _turned_away(pod)
+            groups[reason.text, reason.severity].append((pod, reason))
     for pod in workload_pods(seen):
         if pod.phase != "Pending" or pod.reason in _TURNED_AWAY:
             continue
         found = _unscheduled(seen, pod) if pod.node is None else _held(seen, pod)
         if found is not None:
-            groups[found[0], found[1]].append((pod, found[2], found[3]))
-    for (why, severity), pods in groups.items():
-        yield _waits(why, severity, pods)
+            groups[found.text, found.severity].append((pod, found))
+    for pods in groups.values():
+        yield _waits(pods)
 
 
-def _turned_away(pod: PodFacts) -> str:
+def _turned_away(pod: PodFacts) -> _Reason:
     if pod.reason == "TopologyAffinityError":
-        return "the node's topology policy found no NUMA node that has all its devices"
-    return f"the node turned it away ({pod.reason}): {pod.message[:120]}"
+        text, way = "the node's topology policy found no NUMA node that has all its devices", _Way.ONE_NUMA_NODE
+    else:
+        text, way = f"the node turned it away ({pod.reason}): {pod.message[:120]}", _Way.MAKE_ANEW
+    return _Reason(text, Severity.ERROR, pod.reason, pod.message, way)
 
 
-def _unscheduled(seen: Seen, pod: PodFacts) -> tuple[str, Severity, str, str] | None:
+def _unscheduled(seen: Seen, pod: PodFacts) -> _Reason | None:
     said = pod.conditions.get("PodScheduled", "")
     if not said.startswith("False"):
         return None
@@ -170,38 +197,33 @@ def _unscheduled(seen: Seen, pod: PodFacts) -> tuple[str, Severity, str, str] | 
         there = {node.name: node.allocatable.get(resource, 0) for node in seen.nodes}
         most = max(there.values(), default=0)
         if most == 0:
-            return f"no node offers {resource}", Severity.ERROR, "PodScheduled", said
+            return _Reason(f"no node offers {resource}", Severity.ERROR, "PodScheduled", said)
         if most < units:
-            return (
-                f"it wants {units} of {resource}, and no node has more than {most}",
-                Severity.ERROR,
-                "PodScheduled",
-                said,
-            )
+            text = f"it wants {units} of {resource}, and no node has more than {most}"
+            return _Reason(text, Severity.ERROR, "PodScheduled", said)
     if "Insufficient" in said and not _taints(said):
-        return "the devices that it wants are held by other pods", Severity.INFO, "PodScheduled", said
-    return f"no node takes it: {said.removeprefix('False').strip(' ()')[:160]}", Severity.ERROR, "PodScheduled", said
+        return _Reason("the devices that it wants are held by other pods", Severity.INFO, "PodScheduled", said)
+    text = f"no node takes it: {said.removeprefix('False').strip(' ()')[:160]}"
+    return _Reason(text, Severity.ERROR, "PodScheduled", said)
 
 
 def _taints(said: str) -> bool:
     return "taint" in said or "didn't match" in said or "affinity" in said
 
 
-def _held(seen: Seen, pod: PodFacts) -> tuple[str, Severity, str, str] | None:
+def _held(seen: Seen, pod: PodFacts) -> _Reason | None:
     waits = troubled(pod, PULL_REASONS | CONFIG_REASONS)
     if waits is not None:
-        return (
-            f"{waits.reason} of {waits.image or waits.name}",
-            Severity.ERROR,
-            f"container {waits.name}",
-            waits.message,
-        )
+        text = f"{waits.reason} of {waits.image or waits.name}"
+        return _Reason(text, Severity.ERROR, f"container {waits.name}", waits.message)
     failed = [event for event in _events(seen, pod) if event.reason in _SANDBOX]
     if failed and not parse_network_status(pod.network_status):
-        return _sandbox(failed[-1].message), Severity.ERROR, failed[-1].reason, failed[-1].message
+        text, way = _sandbox(failed[-1].message)
+        return _Reason(text, Severity.ERROR, failed[-1].reason, failed[-1].message, way)
     age = age_s(pod, seen.now)
     if age is not None and age > limit_s(pod) and not any(item.state == "running" for item in pod.containers):
-        return "its containers have not begun for a quarter of an hour", Severity.WARNING, "made", pod.created_at
+        text = "its containers have not begun for a quarter of an hour"
+        return _Reason(text, Severity.WARNING, "made", pod.created_at)
     return None
 
 
@@ -209,59 +231,94 @@ def _events(seen: Seen, pod: PodFacts) -> tuple[EventFacts, ...]:
     return seen.events_of("Pod", pod.namespace, pod.name)
 
 
-def _sandbox(message: str) -> str:
+_TOLD: tuple[tuple[tuple[str, ...], str, _Way], ...] = (
+    (("unauthorized",), "Multus is not let in by the API server any more: its token has run out", _Way.RENEW_TOKEN),
+    (
+        ("provide credentials",),
+        "Multus is not let in by the API server any more: its token has run out",
+        _Way.RENEW_TOKEN,
+    ),
+    (
+        ("network-attachment-definition", "not found"),
+        "a network that it names does not exist in that namespace",
+        _Way.ASK_EVENTS,
+    ),
+    (
+        ("cannot find a network-attachment",),
+        "a network that it names does not exist in that namespace",
+        _Way.ASK_EVENTS,
+    ),
+    (("failed to find plugin",), "a CNI plugin that its network calls is not on the node", _Way.ASK_EVENTS),
+    (
+        ("specify either",),
+        "its network was given no device: NAD, resource and request do not name the same one",
+        _Way.ASK_EVENTS,
+    ),
+    (
+        ("vf pci addr is required",),
+        "its network was given no device: NAD, resource and request do not name the same one",
+        _Way.ASK_EVENTS,
+    ),
+    (("guid",), "its VF has no valid GUID", _Way.ASK_EVENTS),
+    (("could not allocate ip",), "its address manager has no address left", _Way.ASK_EVENTS),
+    (("no free address",), "its address manager has no address left", _Way.ASK_EVENTS),
+    (("busy",), "the device is held by another pod or by the host", _Way.ASK_EVENTS),
+    (("no such file or directory",), "a device that it was given is gone from the node", _Way.MAKE_ANEW),
+    (("file exists",), "an interface of an earlier pod was left behind on the node", _Way.MAKE_ANEW),
+)
+"""Words of the kubelet about a network, all in lower case, and what they mean; the first that fits counts."""
+
+
+def _sandbox(message: str) -> tuple[str, _Way]:
     """Put the kubelet's words about a network into a cause; the words themselves are the evidence."""
     lower = message.lower()
-    for words, cause in (
-        (("unauthorized",), "Multus is not let in by the API server any more: its token has run out"),
-        (("network-attachment-definition", "not found"), "a network that it names does not exist in that namespace"),
-        (("cannot find a network-attachment",), "a network that it names does not exist in that namespace"),
-        (("failed to find plugin",), "a CNI plugin that its network calls is not on the node"),
-        (("specify either",), "its network was given no device: NAD, resource and request do not name the same one"),
-        (
-            ("vf pci addr is required",),
-            "its network was given no device: NAD, resource and request do not name the same one",
-        ),
-        (("guid",), "its VF has no valid GUID"),
-        (("could not allocate ip",), "its address manager has no address left"),
-        (("busy",), "the device is held by another pod or by the host"),
-        (("no such file or directory",), "a device that it was given is gone from the node"),
-        (("file exists",), "an interface of an earlier pod was left behind on the node"),
-    ):
-        if all(word in lower for word in words):
-            return cause
-    return "its network cannot be made"
+    found = ((cause, way) for words, cause, way in _TOLD if all(word in lower for word in words))
+    return next(found, ("its network cannot be made", _Way.ASK_EVENTS))
 
 
-def _waits(why: str, severity: Severity, found: list[tuple[PodFacts, str, str]]) -> Finding:
-    pods = [pod for pod, _, _ in found]
-    pod = pods[0]
-    commands = [f"oc -n {pod.namespace} describe pod {pod.name} | tail -20"]
-    remedy = "Its events say what is missing; findings above name the cause where it is known."
-    risk = Risk.NONE
-    if "token" in why:
-        remedy = "Restart Multus on the node, and let it renew its token (no --skip-config-watch in its arguments)."
-        commands = ["oc get daemonsets -A | grep -i multus"]
-    elif "topology" in why:
-        remedy = "Ask for devices of one NUMA node, or use topology policy best-effort or restricted for such pods."
-        commands = ["oc get kubeletconfigs -o yaml | grep -i topology"]
-        risk = Risk.REBOOT
-    elif "gone from the node" in why or "left behind" in why:
-        remedy = "Make the pod anew; where it stays so, restart the device plugin's pod on the node."
-        commands = [f"oc -n {pod.namespace} delete pod {pod.name}"]
+def _mend(way: _Way, pod: PodFacts) -> Remedy:
+    if way is _Way.RENEW_TOKEN:
+        return Remedy(
+            "Restart Multus on the node, and let it renew its token (no --skip-config-watch in its arguments).",
+            ("oc get daemonsets -A | grep -i multus",),
+        )
+    if way is _Way.ONE_NUMA_NODE:
+        return Remedy(
+            "Ask for devices of one NUMA node, or use topology policy best-effort or restricted for such pods.",
+            ("oc get kubeletconfigs -o yaml | grep -i topology",),
+            risk=Risk.REBOOT,
+            disrupts="the nodes of the pool",
+        )
+    if way is _Way.MAKE_ANEW:
+        return Remedy(
+            "Make the pod anew; where it stays so, restart the device plugin's pod on the node.",
+            (f"oc -n {pod.namespace} delete pod {pod.name}",),
+        )
+    return Remedy(
+        "Its events say what is missing; findings above name the cause where it is known.",
+        (f"oc -n {pod.namespace} describe pod {pod.name} | tail -20",),
+    )
+
+
+def _waits(found: list[tuple[PodFacts, _Reason]]) -> Finding:
+    pods = [pod for pod, _ in found]
+    pod, reason = found[0]
     return conclude(
         POD_WAITS,
-        f"pod {pod.namespace}/{pod.name}{_others(pods)} does not start: {why}.",
+        f"pod {pod.namespace}/{pod.name}{_others(pods)} does not start: {reason.text}.",
         evidence=[
-            Evidence(f"pod {item.namespace}/{item.name}", field, f"{text[:300]} (asks for {_asked(item)})", item.node)
-            for item, field, text in found[:8]
+            Evidence(
+                f"pod {item.namespace}/{item.name}",
+                seen.field,
+                f"{seen.words[:300]} (asks for {_asked(item)})",
+                item.node,
+            )
+            for item, seen in found[:8]
         ],
-        remedy=Remedy(
-            remedy, tuple(commands), risk=risk, disrupts="the nodes of the pool" if risk is not Risk.NONE else ""
-        ),
+        remedy=_mend(reason.way, pod),
         nodes=(item.node for item in pods if item.node is not None),
         about=(*(thing(item) for item in pods), *{f"resource:{name}" for item in pods for name in item.requests}),
-        severity=severity,
+        severity=reason.severity,
     )
 
 
