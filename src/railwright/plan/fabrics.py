@@ -6,6 +6,7 @@ from railwright.catalog.model import Catalog
 from railwright.core.ids import FabricName, NetDevice, NodeName, PciAddress, RailName
 from railwright.facts.model import NodeHardware, Snapshot
 from railwright.plan import others
+from railwright.plan.attached import attachments, check_pods
 from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
 from railwright.plan.held import refuse_held
@@ -45,6 +46,7 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
     left_out: dict[NodeName, str] = {}
     other_ports: list[OtherPort] = []
     subnets: list[str] = []
+    attached = attachments(snapshot.cluster)
     for settings in all_settings:
         if snapshot.nodes:
             found, reasons = select(settings.intent, snapshot, notes)
@@ -60,7 +62,9 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
                 check_node(rails, item.hardware, settings, catalog, notes)
                 check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)
                 others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
-                refuse_cut(item.node.name, item.hardware, [rail.port.pci for rail in rails.rails], settings, notes)
+                taken = [rail.port.pci for rail in rails.rails]
+                refuse_cut(item.node.name, item.hardware, taken, settings, notes)
+                check_pods(item.node.name, attached.get(item.node.name, ()), item.hardware, taken, settings, notes)
                 wired.append(rails)
             hardware = {item.node.name: item.hardware for item in found}
             fabric = _fabric(settings, tuple(wired), hardware, snapshot, subnets, notes)

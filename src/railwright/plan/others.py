@@ -24,13 +24,14 @@ from railwright.plan.settings import Settings
 
 _SHARED, _MOVED = "rdmaSharedDevicePlugin", "sriovDevicePlugin"
 _POOL_LISTS = {_SHARED: "configList", _MOVED: "resourceList"}
-_NETWORKS = (
+NETWORKS = (
     kinds.MACVLAN_NETWORK,
     kinds.IPOIB_NETWORK,
     kinds.HOST_DEVICE_NETWORK,
     kinds.SRIOV_NETWORK,
     kinds.SRIOV_IB_NETWORK,
 )
+"""Kinds of which an operator makes a NAD, of the same name."""
 _LINK_TYPES = {LinkLayer.ETHERNET: "ether", LinkLayer.INFINIBAND: "infiniband"}
 
 
@@ -124,7 +125,7 @@ def subnets_in_use(cluster: ClusterFacts) -> tuple[tuple[str, str], ...]:
     theirs = [
         (item, str(dig(item, "spec", field, default=""))) for kind, field in pools for item in cluster.of_kind(kind)
     ]
-    for kind in _NETWORKS:
+    for kind in NETWORKS:
         for item in cluster.of_kind(kind):
             theirs += [(item, subnet) for subnet in _ranges(str(dig(item, "spec", "ipam", default="")))]
     found = [(subnet, f"{item['kind']} {item['metadata']['name']}") for item, subnet in theirs if not is_ours(item)]
