@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
+from railwright.dataplane.port import Port
 
 ANY_NETDEV = NetDevice("")
 ANY_DEVICE = RdmaDevice("")
@@ -360,38 +361,6 @@ class Reply:
     before: tuple[Counter, ...] = ()
     after: tuple[Counter, ...] = ()
     evidence: "Evidence | None" = None
-
-
-@dataclass(frozen=True)
-class Gid:
-    """One entry of a port's GID table."""
-
-    index: int
-    gid: str
-    type: str
-    netdev: NetDevice
-
-
-@dataclass(frozen=True)
-class Port:
-    """
-    One port of an RDMA device, as this place sees it; texts as the kernel writes them ("4: ACTIVE").
-
-    Attributes:
-        pkeys: an InfiniBand port's partition keys by index, 0 where one is empty.
-    """
-
-    device: RdmaDevice
-    port: int
-    state: str
-    physical_state: str
-    link_layer: str
-    rate: str
-    lid: str
-    active_mtu_bytes: int | None
-    netdevs: tuple[NetDevice, ...]
-    gids: tuple[Gid, ...]
-    pkeys: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.ids import NetDevice
-from railwright.dataplane.model import Port
+from railwright.dataplane.port import Port
 from railwright.dataplane.problems import HalfFailed
 
 NETDEVS = Path("/sys/class/net")

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane.addresses import Address, addresses_of
-from railwright.dataplane.model import Gid, Port, RailEnd
+from railwright.dataplane.model import RailEnd
 from railwright.dataplane.netlink import netdev_by_port
 from railwright.dataplane.partition import NETDEVS, PartitionKey, find_key, read_keys
+from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.problems import HalfFailed
 
 INFINIBAND = Path("/sys/class/infiniband")

@@ -7,7 +7,8 @@ Causes are the doctor's business; here stand the two values side by side.
 from collections.abc import Mapping
 
 from railwright.core.ids import NetDevice, NodeName, RailName
-from railwright.dataplane.model import Evidence, Port, Reply
+from railwright.dataplane.model import Evidence, Reply
+from railwright.dataplane.port import Port
 from railwright.verify.layout import Layout
 from railwright.verify.model import Cell
 

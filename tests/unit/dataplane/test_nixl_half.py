@@ -4,8 +4,9 @@ import pytest
 
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane import nixl
-from railwright.dataplane.model import Gid, Meeting, NixlRequest, Port, RailEnd, Wire
+from railwright.dataplane.model import Meeting, NixlRequest, RailEnd, Wire
 from railwright.dataplane.partition import PartitionKey
+from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.rail import Found
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from railwright.core.ids import NetDevice, RdmaDevice
-from railwright.dataplane.model import Port
 from railwright.dataplane.partition import PartitionKey, find_key, read_keys
+from railwright.dataplane.port import Port
 from railwright.dataplane.problems import HalfFailed
 
 IB0 = NetDevice("ib0")

@@ -6,9 +6,10 @@ import pytest
 
 from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
 from railwright.dataplane import perftest
-from railwright.dataplane.model import Gid, Meeting, Memory, PerftestRequest, Port, RailEnd, Wire
+from railwright.dataplane.model import Meeting, Memory, PerftestRequest, RailEnd, Wire
 from railwright.dataplane.partition import PartitionKey
 from railwright.dataplane.perftest import arguments, run_perftest
+from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.rail import Found
 
 GID = Gid(3, "::ffff:10.1.0.2", "RoCE v2", NetDevice("net1"))

@@ -11,13 +11,11 @@ from railwright.dataplane.model import (
     EngineRequest,
     Evidence,
     EvidenceRequest,
-    Gid,
     Meeting,
     Memory,
     NcclRequest,
     NixlRequest,
     PerftestRequest,
-    Port,
     Problem,
     RailEnd,
     Reply,
@@ -26,6 +24,7 @@ from railwright.dataplane.model import (
     Used,
     Wire,
 )
+from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.wire import read_reply, read_request, reply_text, request_text
 
 MEETING = Meeting("connect", "10.99.0.2", 20000)

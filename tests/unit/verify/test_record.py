@@ -6,7 +6,8 @@ from support.verifying import CATALOG, endpoints, layout, verified
 
 from railwright.core.ids import NetDevice, NodeName, RailName, RdmaDevice
 from railwright.core.verdicts import Verdict
-from railwright.dataplane.model import Evidence, Port, Reply
+from railwright.dataplane.model import Evidence, Reply
+from railwright.dataplane.port import Port
 from railwright.ports.progress import Silent
 from railwright.verify.differences import differences
 from railwright.verify.model import Cell, Direction, MemoryKind

@@ -10,17 +10,16 @@ from railwright.dataplane.model import (
     Digest,
     EngineRequest,
     Evidence,
-    Gid,
     NcclRequest,
     NixlRequest,
     PerftestRequest,
-    Port,
     Problem,
     Reply,
     Request,
     Sample,
     Used,
 )
+from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.wire import probe_of
 from railwright.simulator.datapath import words
 from railwright.simulator.datapath.wires import SimPort, Truth, Wiring
