@@ -1,23 +1,28 @@
 """
-Run one job of railwright against a bed from a process of its own, for a test that kills it.
+Run one job of railwright against a bed from a process of its own, which kills itself before a certain write.
 
-Usage: bed_child.py apply|clean WORLD KUBECONFIG CLOCK RAILS. Each write that was done is a line on stdout.
+Usage: bed_child.py apply|clean WORLD KUBECONFIG CLOCK RAILS NUMBER. The write NUMBER, counted from 1 and with those of the
+ledger, never happens: no handler runs, no `finally`, nothing is given back. On stdout are lines `write VERB OBJECT`, each
+before its write, and `wait FOR WHAT`.
 """
 
 import asyncio
+import os
+import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from support.bed_world import FasterCluster, engine_of
+from support.kills import LookingCluster
 
 from railwright.adapters.kubeconfig import read_login
 from railwright.adapters.transport import Transport
 from railwright.catalog.load import load_catalog
 from railwright.core.ids import NodeName
 from railwright.core.kinds import MACHINE_CONFIG, NODE, POD, SRIOV_NETWORK_NODE_STATE
-from railwright.core.objects import ref_of
-from railwright.core.verdicts import Verdict
+from railwright.core.objects import Ref, ref_of
 from railwright.intent.parse import parse_intents
 from railwright.lab.controlplane.client import PlaneClient
 from railwright.lab.controlplane.faster_time import FasterTime
@@ -25,7 +30,7 @@ from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean
 from railwright.ports.approval import Question
 from railwright.ports.node import NodeAnswer
-from railwright.ports.progress import Event, Wrote
+from railwright.ports.progress import Event, Waiting
 from railwright.ports.world import World
 from railwright.simulator.record import node_record
 from railwright.simulator.worlds.machines import Machine
@@ -48,12 +53,24 @@ class FreshRecordNode:
         return NodeAnswer(node_record(machine, Objects(objects)), "made-up machine")
 
 
-class Lines:
-    """A line for each write, flushed: whoever kills us counts them."""
+class Waits:
+    """A line for each wait, flushed: whoever keeps the time reads them."""
 
     def emit(self, event: Event) -> None:
-        if isinstance(event, Wrote):
-            print(f"wrote {event.action} {event.ref}", flush=True)  # noqa: T201 - read by the test
+        if isinstance(event, Waiting):
+            print(f"wait {event.waiting_for}", flush=True)  # noqa: T201 - read by the test
+
+
+def dying_at(number: int) -> Callable[[str, Ref], None]:
+    """Show each write, and die of SIGKILL just before one."""
+    left = iter(range(number - 1, -1, -1))
+
+    def look(verb: str, ref: Ref) -> None:
+        print(f"write {verb} {ref}", flush=True)  # noqa: T201 - read by the test
+        if next(left) == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return look
 
 
 class Yes:
@@ -61,19 +78,16 @@ class Yes:
         return not question.takes_over
 
 
-async def main(job: str, world_name: str, kubeconfig: str, clock: str, rails: str) -> int:
+async def main(job: str, world_name: str, kubeconfig: str, clock: str, rails: str, number: str) -> int:
     login, time = read_login(None, {"KUBECONFIG": kubeconfig}, Path("/nonexistent")), FasterTime(1, shared=Path(clock))
     cluster = FasterCluster(login.name, Transport(login), time)
     client = PlaneClient(login.server, login.token)
-    world = World(cluster, FreshRecordNode(engine_of(world_name).machines, client), time)
+    node = FreshRecordNode(engine_of(world_name).machines, client)
+    world = World(LookingCluster(cluster, dying_at(int(number))), node, time)
     try:
         if job == "apply":
-            return (await apply_fabrics(world, parse_intents(rails), load_catalog(), Lines(), Yes())).exit_code
-        record = await clean(world, None, load_catalog(), Lines(), Yes())
-        for item in record.objects:
-            if item.verdict is not Verdict.PASS:
-                print(f"{item.action} {item.ref}: {item.reason}", file=sys.stderr)  # noqa: T201 - why it stays
-        return record.exit_code
+            return (await apply_fabrics(world, parse_intents(rails), load_catalog(), Waits(), Yes())).exit_code
+        return (await clean(world, None, load_catalog(), Waits(), Yes())).exit_code
     finally:
         await cluster.close()
         await client.close()

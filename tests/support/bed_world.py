@@ -106,8 +106,12 @@ class CleanPace:
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Waiting):
-            rolls_out = "rendered-" in event.waiting_for or "MachineConfigPool" in event.waiting_for
-            self.bed.actors.quiet_factor = QUIET_FACTOR if rolls_out else UNSEEN_FACTOR
+            self.follow(event.waiting_for)
+
+    def follow(self, waiting_for: str) -> None:
+        """Keep time for a clean that waits for this."""
+        rolls_out = "rendered-" in waiting_for or "MachineConfigPool" in waiting_for
+        self.bed.actors.quiet_factor = QUIET_FACTOR if rolls_out else UNSEEN_FACTOR
 
 
 def engine_of(world_name: str) -> Engine:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 from railwright.adapters.clock import RealClock
+from railwright.core.opening import opened
 
 _CHUNK_BYTES = 1 << 16
 _LONGEST_DELAY_S = 0.2
@@ -107,7 +108,7 @@ class FaultyProxy:
         finally:
             self._open.discard(task)
             writer.close()
-            with suppress(ConnectionError):
+            with suppress(ConnectionError, ssl.SSLError):
                 await writer.wait_closed()
 
     async def end(self) -> None:
@@ -149,15 +150,13 @@ class FaultyProxy:
     async def _asked(self, request: Request) -> AsyncIterator[asyncio.StreamReader]:
         place = urlsplit(self.upstream)
         context = _trusting() if place.scheme == "https" else None
-        reader, writer = await asyncio.open_connection(place.hostname, place.port, ssl=context)
+        reader, writer = await opened(asyncio.open_connection(place.hostname, place.port, ssl=context), _ended)
         try:
             writer.write(request.head + request.body)
             await writer.drain()
             yield reader
         finally:
-            writer.close()
-            with suppress(ConnectionError, ssl.SSLError):
-                await writer.wait_closed()
+            await _ended((reader, writer))
 
 
 @asynccontextmanager
@@ -171,6 +170,14 @@ async def faulty_proxy(upstream: str, schedule: Schedule) -> AsyncIterator[Fault
         finally:
             server.close()
             await proxy.end()
+
+
+async def _ended(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+    """End a connection at once: nobody is told, and nobody waited for."""
+    writer = connection[1]
+    writer.transport.abort()
+    with suppress(ConnectionError, ssl.SSLError):
+        await writer.wait_closed()
 
 
 def _trusting() -> ssl.SSLContext:
