@@ -121,18 +121,46 @@ async def read_under_roles(plane: Plane, bed: Bed, when: str) -> dict[str, tuple
     return found
 
 
-async def test_apply_and_what_reads_before_and_after_it_are_held_to_their_roles(audited: Plane) -> None:
+@pytest.mark.soak
+async def test_before_any_apply_reading_is_denied_nothing_but_a_ledger_that_is_not_there(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         found = await read_under_roles(audited, bed, "before")
         assert {command: denied for command, (denied, _) in found.items()} == dict.fromkeys(READING, BARE)
         # There are no pods of operators yet whose logs could be read.
         assert {need for _, unused in found.values() for need in unused} <= {"get pods/log"}
-        grant = await granted(bed, await planned(bed), "apply")
-        async with limited(audited, bed, "apply", roles_of(grant)) as world:
-            applied = await apply_fabrics(world, INTENTS, CATALOG, Silent(), Yes())
+
+
+async def test_apply_and_status_are_denied_nothing_under_their_roles_and_use_all_of_them(audited: Plane) -> None:
+    await _applied_and_seen(audited, "shared")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("method", ["sriov", "host-device"])
+async def test_apply_and_status_of_another_method_are_held_to_their_roles(audited: Plane, method: str) -> None:
+    await _applied_and_seen(audited, method)
+
+
+async def _applied_and_seen(plane: Plane, method: str) -> None:
+    intents = intents_for(method, "roce")
+    async with bed_of(plane, "h200-roce") as bed:
+        account = f"apply-{method}"
+        grant = await granted(bed, await planned(bed, intents), "apply", account=account)
+        async with limited(plane, bed, account, _renamed_all(grant, account)) as world:
+            applied = await apply_fabrics(world, intents, CATALOG, Silent(), Yes())
             assert [(item.stage, item.reason) for item in applied.stages if item.verdict is Verdict.FAIL] == []
             assert applied.exit_code == 0
-        assert await judged(audited, bed, grant) == ([], [])
+        assert await judged(plane, bed, grant, account) == ([], [])
+        account = f"status-{method}"
+        grant = await granted(bed, await planned(bed, intents), "status", account=account)
+        async with limited(plane, bed, account, _renamed_all(grant, account)) as world:
+            assert (await status(world, None, CATALOG, Silent())).exit_code == 0
+        assert await judged(plane, bed, grant, account) == ([], [])
+
+
+@pytest.mark.soak
+async def test_reading_what_was_applied_is_held_to_its_roles_with_and_without_what_equals_root(audited: Plane) -> None:
+    async with bed_of(audited, "h200-roce") as bed:
+        assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
         assert await read_under_roles(audited, bed, "after") == dict.fromkeys(READING, ([], []))
         await _held_without_what_equals_root(audited, bed)
 
@@ -149,25 +177,6 @@ async def _held_without_what_equals_root(plane: Plane, bed: Bed) -> None:
         assert (command, unused) == (command, [])
         away |= {line.split()[1] for line in denied}
     assert away == {"pods/exec", "securitycontextconstraints"}
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("method", ["sriov", "host-device"])
-async def test_apply_and_status_of_another_method_are_held_to_their_roles(audited: Plane, method: str) -> None:
-    intents = intents_for(method, "roce")
-    async with bed_of(audited, "h200-roce") as bed:
-        account = f"apply-{method}"
-        grant = await granted(bed, await planned(bed, intents), "apply", account=account)
-        async with limited(audited, bed, account, _renamed_all(grant, account)) as world:
-            applied = await apply_fabrics(world, intents, CATALOG, Silent(), Yes())
-            assert [(item.stage, item.reason) for item in applied.stages if item.verdict is Verdict.FAIL] == []
-            assert applied.exit_code == 0
-        assert await judged(audited, bed, grant, account) == ([], [])
-        account = f"status-{method}"
-        grant = await granted(bed, await planned(bed, intents), "status", account=account)
-        async with limited(audited, bed, account, _renamed_all(grant, account)) as world:
-            assert (await status(world, None, CATALOG, Silent())).exit_code == 0
-        assert await judged(audited, bed, grant, account) == ([], [])
 
 
 @pytest.mark.soak
