@@ -74,6 +74,7 @@ class Bench:
                 traffic_class=self.layout.traffic_class,
                 path_mtu_bytes=self.layout.path_mtu_bytes,
                 partition=self.layout.partition,
+                timeout_exponent=self.layout.timeout_exponent,
             ),
             patience_s=self.layout.patience_s,
         )

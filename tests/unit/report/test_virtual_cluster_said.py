@@ -53,3 +53,4 @@ async def test_a_verify_on_it_asks_no_gpu_for_memory_and_names_what_is_not_real(
     assert (there.gpus_per_node, there.has_floors, there.not_real) == (0, False, VIRTUAL_NOT_REAL)
     assert (elsewhere.gpus_per_node, elsewhere.has_floors, elsewhere.not_real) == (8, True, ())
     assert there.patience_s > 10 * elsewhere.patience_s
+    assert (there.timeout_exponent, elsewhere.timeout_exponent) == (20, None)
