@@ -14,7 +14,7 @@ from railwright.plan.model import Refusal
 from railwright.report.doctor import finding_data, findings_text
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
-from railwright.report.tables import count, duration, table
+from railwright.report.tables import count, duration, moment, table
 
 
 def apply_document(record: ApplyRecord) -> Document:
@@ -129,7 +129,7 @@ def _status_text(record: StatusRecord) -> str:
         (
             stage.name,
             stage.verdict.value,
-            stage.since or "-",
+            moment(stage.since) or "-",
             stage.reason if stage.waiting_for in stage.reason else f"{stage.reason}; waiting for {stage.waiting_for}",
         )
         for stage in record.stages
@@ -141,7 +141,7 @@ def _status_text(record: StatusRecord) -> str:
     ]
     return _join(
         [
-            "status of " + ", ".join(f"{name} (applied {at})" for name, at in record.applied or ())
+            "status of " + ", ".join(f"{name} (applied {moment(at)})" for name, at in record.applied or ())
             if record.applied
             else "status",
             table(("stage", "verdict", "since", "why"), rows),

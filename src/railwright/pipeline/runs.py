@@ -209,10 +209,20 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
         details=(
             *(f"moves {move.text}: {move.how}" for move in moves),
             *(item.text for item in reloads),
+            *_admits_text(run, stage, prepared.plan),
             *_held_text(changes),
             *pods_on(nodes, prepared),
         ),
     )
+
+
+def _admits_text(run: Run, stage: StagePlan, plan: Plan) -> tuple[str, ...]:
+    """Say why a stage is asked about with a greater risk than its own."""
+    if _risk_of(run, stage, plan) is stage.risk:
+        return ()
+    worse = (item for item in plan.stages if item.per_batch and item.applies and item.risk.rank > stage.risk.rank)
+    named = ", ".join(f"{item.name} (risk: {item.risk.value})" for item in worse)
+    return (f"this stage's own risk is {stage.risk.value}; its labels admit these nodes to {named} too",)
 
 
 def moves_in(run: Run, plan: Plan) -> tuple[Move, ...]:

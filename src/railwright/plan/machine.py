@@ -29,6 +29,7 @@ _NAME = "99-railwright"
 _KUBELET_NAME = "railwright"
 POOL_LABEL = "pools.operator.machineconfiguration.openshift.io/"
 """Every MachineConfigPool carries this with its own name; what selects pools usually selects it."""
+_SHOWN = 2
 _MEMLOCK_PATH = "/etc/crio/crio.conf.d/10-railwright-memlock.conf"
 
 
@@ -63,7 +64,8 @@ def machine_shares(
                 _check_pool(pool, notes)
             shares.append(config)
             for reason, source in {part.reason: part.source for part in parts}.items():
-                notes.decide(f"MachineConfig {config.name}", "yes", "hardware", reason, source)
+                held = _held_for(reason, parts)
+                notes.decide(f"MachineConfig {config.name}", held, "hardware", reason, source)
         if any(fabric.settings.intent.numa_aligned for fabric in inside):
             kubelet = KubeletShare(f"{_KUBELET_NAME}-{pool.name}", pool.name, "single-numa-node")
             _check_kubelet(kubelet, pool, cluster, notes)
@@ -94,6 +96,14 @@ def _machine(pool: PoolFacts, fabrics: tuple[FabricNodes, ...], parts: tuple[_Pa
         reasons=tuple(dict.fromkeys(part.reason for part in parts)),
         fabrics=tuple(FabricName(fabric.settings.name) for fabric in fabrics),
     )
+
+
+def _held_for(reason: str, parts: tuple[_Part, ...]) -> str:
+    """Name the kernel arguments and files that a MachineConfig holds for one reason."""
+    mine = (part for part in parts if part.reason == reason)
+    names = dict.fromkeys(part.argument or (part.file.path if part.file else "") for part in mine)
+    shown = list(names)[:_SHOWN]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
 
 
 def _memlock(fabrics: tuple[FabricNodes, ...], pool: PoolFacts, live: KubeObject | None) -> Iterable[_Part]:

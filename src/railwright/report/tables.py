@@ -1,6 +1,9 @@
 """Plain-text tables and durations, for reports that are read in a terminal or a log."""
 
+import re
 from collections.abc import Sequence
+
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
@@ -23,6 +26,12 @@ def duration(seconds: float) -> str:
     if minutes < 90:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def moment(stamp: str) -> str:
+    """Write a stamp the way people read it: "2026-03-02T08:10:10Z" -> "2026-03-02 08:10 UTC"; anything else as it is."""
+    match = _STAMP.fullmatch(stamp)
+    return f"{match[1]} {match[2]} UTC" if match else stamp
 
 
 def count(number: int, noun: str) -> str:

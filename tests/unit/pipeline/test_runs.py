@@ -1,16 +1,21 @@
 from dataclasses import replace
 
-from unit.pipeline.fake_plans import EAST, NODES, STAGES, a_plan, a_snapshot
+import pytest
+from unit.pipeline.fake_plans import EAST, NODES, STAGES, a_plan, a_snapshot, a_stage
 
 from railwright.apply.model import Ledger
-from railwright.changes.model import Changes
+from railwright.changes.model import Action, Change, Changes, FieldChange
+from railwright.core import kinds
 from railwright.core.ids import FabricName, NodeName
+from railwright.core.objects import Ref
+from railwright.core.risk import Risk
 from railwright.manifests.model import Manifests
 from railwright.pipeline.model import Prepared
-from railwright.pipeline.runs import Run, nodes_of, runs_of, stage_changes
+from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes
 from railwright.plan.model import (
     NIC_DRIVER_READY,
     OPERATORS_INSTALLED,
+    VFS_READY,
     Allocatable,
     Batch,
     MachineShare,
@@ -104,3 +109,20 @@ def test_a_batch_names_only_nodes_that_are_still_admitted():
     plan = a_plan(EAST)
     batch = Batch("batch-2", (*NODES, NodeName("gone")))
     assert nodes_of(Run(NIC_DRIVER_READY, 3, 5, batch), plan) == NODES
+
+
+@pytest.mark.parametrize("with_vfs", [True, False])
+def test_who_is_asked_about_more_than_a_stages_own_risk_is_told_why(with_vfs):
+    vfs = (a_stage(VFS_READY, risk=Risk.REBOOT, per_batch=True),) if with_vfs else ()
+    plan = a_plan(EAST, stages=(*STAGES[:3], *vfs, *STAGES[3:]))
+    run = next(item for item in runs_of(plan, None) if item.stage == NIC_DRIVER_READY)
+    label = FieldChange(("metadata", "labels", "x"), None, "admitted", "")
+    change = Change(Ref(kinds.NODE, "", NODES[0]), Action.UPDATE, {}, (label,), node=NODES[0])
+    changes = replace(changes_of(run, plan), changes=(change,))
+    prepared = Prepared((), a_snapshot(), plan, Manifests(()), Changes(()), Ledger())
+    question = risk_question(run, STAGES[2], changes, prepared)
+    assert question is not None
+    told = [line for line in question.details if "own risk" in line]
+    assert question.risk is (Risk.REBOOT if with_vfs else Risk.DRIVER_RELOAD)
+    why = "this stage's own risk is driver reload; its labels admit these nodes to vfs-ready (risk: reboot) too"
+    assert told == ([why] if with_vfs else [])

@@ -107,3 +107,11 @@ def test_a_kubelet_config_is_not_put_on_a_pool_that_rolls_out_already():
 
 def test_a_wish_for_small_packets_changes_no_port():
     assert host_networks(planned(narrow(), network=NetworkIntent(mtu_bytes=1500))) == []
+
+
+def test_the_plan_says_what_a_machine_config_holds_for_each_reason():
+    made = planned(narrow(), served=())
+    held = [item.value for item in made.decisions if item.key.startswith("MachineConfig ")]
+    assert held
+    assert all(value.startswith("/etc/") for value in held)
+    assert len(set(held)) == len(held)
