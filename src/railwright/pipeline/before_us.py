@@ -14,7 +14,8 @@ from railwright.changes.invert import invert
 from railwright.changes.tree import patched
 from railwright.core import kinds
 from railwright.core.ids import FabricName
-from railwright.core.objects import KubeObject, Ref
+from railwright.core.marks import MANAGED_BY, MANAGED_BY_LABEL, is_ours
+from railwright.core.objects import KubeObject, Ref, labels_of
 from railwright.facts.model import NodeFacts, Snapshot
 from railwright.intent.model import Intent
 from railwright.pipeline.undo_order import NETWORK_KINDS, nad_of
@@ -44,7 +45,9 @@ def before_us(snapshot: Snapshot, ledger: Ledger) -> Snapshot:
     """
     objects = dict(snapshot.cluster.objects)
     for ref in sorted(known_refs(ledger, objects)):
-        if ledger.entries[ref].created and ref.kind not in SEEN_AGAIN:
+        if ledger.entries[ref].created and ref.kind in SEEN_AGAIN:
+            objects[ref] = _as_ours(objects[ref])
+        elif ledger.entries[ref].created:
             network = objects.pop(ref)
             if ref.kind in NETWORK_KINDS:
                 # What an operator made of a network of ours is nobody else's, whatever method made it.
@@ -64,6 +67,14 @@ def _without_hold(node: NodeFacts, ledger: Ledger) -> NodeFacts:
     if not held:
         return node
     return replace(node, labels={key: value for key, value in node.labels.items() if key != OPERANDS})
+
+
+def _as_ours(obj: KubeObject) -> KubeObject:
+    """Show an object that we made with its label, whoever took that off: who made it is the ledger's to say."""
+    if is_ours(obj):
+        return obj
+    metadata = obj["metadata"]
+    return {**obj, "metadata": {**metadata, "labels": {**labels_of(obj), MANAGED_BY_LABEL: MANAGED_BY}}}
 
 
 def _restored(ref: Ref, live: KubeObject, ledger: Ledger) -> KubeObject:

@@ -21,6 +21,10 @@ Prefixes of node labels that outlive their operator's object.
 Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 controllers against kube-apiserver 1.36.3, 2026-11.
 """
 
+_ROLL_OUTS: Mapping[Kind, str] = {
+    kinds.CLUSTER_POLICY: "nvidia.com/gpu-driver-upgrade-state",
+    kinds.NIC_CLUSTER_POLICY: "nvidia.com/ofed-driver-upgrade-state",
+}
 _NOTED = ("noted", "yes")
 _MOST_BYTES = 256 * 1024
 
@@ -29,7 +33,11 @@ def cannot_be_restored(entries: Iterable[LedgerEntry], ledger: Ledger, snapshot:
     """Name what stays, a line each, with its value of before where the ledger has it."""
     kinds_made = {entry.ref.kind for entry in entries if entry.created}
     before = {key: value for note in ledger.fabrics.values() for key, value in note.before}
-    return (*_firmware(kinds_made, before, snapshot), *_labels(kinds_made, before, snapshot))
+    return (
+        *_firmware(kinds_made, before, snapshot),
+        *_labels(kinds_made, before, snapshot),
+        *_cordons(kinds_made, snapshot),
+    )
 
 
 def unknown_to_ledger(ledger: Ledger, snapshot: Snapshot) -> tuple[str, ...]:
@@ -86,6 +94,27 @@ def _firmware(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot)
         for node in snapshot.nodes
         for port in (node.hardware.ports if node.hardware else ())
         if port.parent is None and port.sriov_vfs
+    ]
+
+
+def _cordons(kinds_made: set[Kind], snapshot: Snapshot) -> list[str]:
+    """
+    Name nodes that a driver's roll-out has cordoned: it ends with its policy, and nobody gives them back.
+
+    Measured: GPU Operator 26.7.0 controllers against kube-apiserver 1.36.3, 2026-11 (policy deleted during a roll-out).
+    """
+    states = (
+        (node, label, node.labels.get(label, ""))
+        for kind, label in _ROLL_OUTS.items()
+        if kind in kinds_made
+        for node in snapshot.nodes
+        if not node.schedulable
+    )
+    return [
+        f"{node.name} is cordoned by a driver's roll-out that ends with its policy ({label}={state}):"
+        f" oc adm uncordon {node.name}"
+        for node, label, state in states
+        if state not in {"", "upgrade-required", "upgrade-done"}
     ]
 
 

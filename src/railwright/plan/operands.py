@@ -1,7 +1,7 @@
 """The four operators' own resources: new ones, or the ones that are there already, of which only what we need is taken."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railwright.catalog.model import Catalog, GpuOperatorEntry, NetworkOperatorEntry
 from railwright.core.ids import FabricName
@@ -238,6 +238,20 @@ def gpu_share(
         rdma_taken=rdma,
         environment=first.intent.proxy.environment(),
     )
+
+
+def built_against(gpu: GpuPolicyShare, nic: NicPolicyShare | None) -> GpuPolicyShare:
+    """
+    Name the NIC's driver in the GPU driver's pods where nvidia-peermem is wanted.
+
+    The module is built against the NIC driver's symbols, and one that was built against an earlier version does not
+    load; another version here makes another form of the pods, so that they follow it.
+
+    Source: NVIDIA/gpu-operator #2868; the variable is ours, and nothing in the container reads it.
+    """
+    if not gpu.peermem or gpu.adopted or nic is None or nic.driver is None:
+        return gpu
+    return replace(gpu, environment={**gpu.environment, "RAILWRIGHT_BUILT_AGAINST": nic.driver.version})
 
 
 def _gpu_driver_version(settings: Settings, registry: str, entry: GpuOperatorEntry | None, notes: Notes) -> str:

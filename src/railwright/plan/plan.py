@@ -110,6 +110,8 @@ def _policies(
         reached.check_driver_reaches(policy, snapshot.nodes, all_settings, notes)
     admitted = tuple(node for node in snapshot.nodes if node.name in in_fabrics)
     gates = operands.feature_gates(admitted, catalog, notes)
+    if gpu is not None:
+        gpu = operands.built_against(gpu, nic)
     found: tuple[Share | None, ...] = (
         *labelling_shares(cluster, namespaces["nfd"], intents, admitted, catalog, notes),
         nic,
