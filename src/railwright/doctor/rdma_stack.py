@@ -33,7 +33,7 @@ _DRIVERS_OWN = frozenset(
         *("mlx4_core", "mlx4_en", "mlx4_ib", "macsec"),
     }
 )
-"""Parts of the stack itself: who restarts it unloads them. Source: DOCA-OFED 3.x, openibd (read 2026-11)."""
+"""Parts of the stack itself, unloaded with it. Source: inferred from the modules of Linux v6.12 and of DOCA-OFED 3.2."""
 UNLOADED_BY = {"UNLOAD_STORAGE_MODULES": STORAGE, "UNLOAD_THIRD_PARTY_RDMA_MODULES": OTHER_MAKERS}
 """Variables of the driver container, and the modules that it unloads by them."""
 
