@@ -1,0 +1,104 @@
+"""
+The whole job on a bare virtual cluster: plan, apply, verify with real bytes, status, clean; nothing is left over.
+
+Real here: the control plane, kubelets, containerd, Multus, CNI, the shared device plugin, verbs. Played, and the results
+say so: operators, drivers, GPUs, and the NICs' silicon.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support.uncovered import record
+
+from railwright.lab.rdma.tools import why_no_machine
+
+pytestmark = pytest.mark.cluster
+EXAMPLES = Path(__file__).parents[2] / "examples" / "virtual-cluster"
+UP_LIMIT_S, STEP_LIMIT_S, NODE_LIMIT_S = 5400, 2700, 300
+COMING_AND_GOING = ("events", "leases", "componentstatuses", "pods", "controllerrevisions", "podmetrics", "nodemetrics")
+STAYS = ("railwright", "192.168.")
+"""Our own namespace, in which the ledger was, and the pools of addresses that whereabouts keeps."""
+PLAYED = "VIRTUAL CLUSTER"
+
+
+def railwright(*argv: str, kubeconfig: str = "", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    more = {"KUBECONFIG": kubeconfig} if kubeconfig else {}
+    return subprocess.run(
+        [sys.executable, "-m", "railwright", *argv],
+        cwd=folder,
+        env={**os.environ, "RAILWRIGHT_NODE_TIMEOUT_S": str(NODE_LIMIT_S), **more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=max(UP_LIMIT_S, STEP_LIMIT_S),
+    )
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A bare virtual cluster, and the folder in which commands run."""
+
+    kubeconfig: str
+    folder: Path
+
+    def does(self, *argv: str) -> str:
+        """Run a command of railwright that must succeed."""
+        done = railwright(*argv, kubeconfig=self.kubeconfig, folder=self.folder)
+        assert done.returncode == 0, f"{argv} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def kubectl(self, *argv: str) -> str:
+        """Ask the API server."""
+        return subprocess.run(
+            ["kubectl", "--kubeconfig", self.kubeconfig, *argv], capture_output=True, text=True, check=True
+        ).stdout
+
+    def objects(self) -> set[str]:
+        """Name everything that is stored, but what comes and goes by itself."""
+        kinds = self.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        kept = [kind for kind in kinds if kind.partition(".")[0] not in COMING_AND_GOING]
+        return {f"{kind} {line}" for kind in kept for line in self._names(kind)}
+
+    def _names(self, kind: str) -> list[str]:
+        form = "-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{'\\n'}{end}"
+        return self.kubectl("get", kind, "--all-namespaces", form).split()
+
+    def own_labels(self) -> list[str]:
+        """Name our labels on nodes; those of operators stay, and clean says which."""
+        nodes = json.loads(self.kubectl("get", "nodes", "-o", "json"))["items"]
+        return [label for node in nodes for label in node["metadata"]["labels"] if "railwright.dev/" in label]
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
+    missing = why_no_machine(build_needed=True)
+    if missing:
+        record("the whole job on the virtual cluster", missing)
+        pytest.skip(missing)
+    started = railwright("lab", "cluster", "up", "--bare")
+    assert started.returncode == 0, started.stderr
+    kubeconfig = railwright("lab", "cluster", "kubeconfig").stdout.strip()
+    yield Bare(kubeconfig, tmp_path_factory.mktemp("whole-job"))
+    assert railwright("lab", "cluster", "down").returncode == 0
+
+
+@pytest.mark.parametrize("method", ["shared"])
+def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: str) -> None:
+    wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
+    before = bare.objects()
+    assert PLAYED in bare.does("plan", *wanted)
+    bare.does("apply", *wanted, "--yes", "--skip-verify")
+    said = bare.does("verify", *wanted, "--quick", "--yes")
+    assert PLAYED in said
+    bare.does("status", *wanted)
+    bare.does("clean", "--yes")
+    after = bare.objects()
+    assert before <= after
+    assert [each for each in after - before if not any(word in each for word in STAYS)] == []
+    assert bare.own_labels() == []
