@@ -7,7 +7,7 @@ import pytest
 
 from railwright.core.kinds import CLUSTER_VERSION, DAEMON_SET, DEPLOYMENT, NODE
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
-from railwright.lab.cluster.images import PAUSE, TOOLS
+from railwright.lab.cluster.images import PAUSE, SRIOV_DEVICE_PLUGIN, TOOLS
 from railwright.lab.cluster.openshift import OS_RELEASE, devices_of, platform_objects
 from railwright.lab.cluster.operands import OPERATORS_NODE, runnable
 from railwright.lab.cluster.plugins import CONTROLLER_REVISION, GPU_RESOURCE, react_gpus, react_revisions
@@ -92,6 +92,27 @@ def test_a_driver_pod_loads_its_stand_in_on_the_node_and_has_time_to_take_it_awa
     assert ours["startupProbe"]["exec"]["command"][-1] == "is-loaded"
     assert (toolkit["name"], toolkit["image"]) == ("openshift-driver-toolkit-ctr", PAUSE)
     assert (pod["hostPID"], pod["terminationGracePeriodSeconds"]) == (True, 30)
+
+
+@pytest.mark.parametrize(
+    ("container", "settings", "arguments"),
+    [
+        ("kube-sriovdp", "network-operator-sriovdp-config", ["--resource-prefix=nvidia.com"]),
+        (
+            "sriov-device-plugin",
+            "device-plugin-config",
+            ["--resource-prefix=openshift.io", "--config-file=/etc/pcidp/$(NODE_NAME)"],
+        ),
+    ],
+)
+def test_the_sriov_device_plugin_is_real_and_reads_what_its_operator_wrote(
+    container: str, settings: str, arguments: list[str]
+) -> None:
+    pod = pod_spec("any", container)
+    (plugin,) = pod["containers"]
+    assert (plugin["image"], plugin["args"]) == (SRIOV_DEVICE_PLUGIN, arguments)
+    assert {"name": "settings", "configMap": {"name": settings}} in pod["volumes"]
+    assert {"name": "settings", "mountPath": "/etc/pcidp"} in plugin["volumeMounts"]
 
 
 def test_monitoring_wants_no_node() -> None:

@@ -115,6 +115,9 @@ async def _images(work: Path, root: Path, programs: Mapping[str, Path]) -> Path:
             {**plugin, "bin/k8s-rdma-shared-dp": programs["k8s-rdma-shared-dp"]},
             ("/bin/k8s-rdma-shared-dp",),
         ),
+        images.ImageFiles(
+            images.SRIOV_DEVICE_PLUGIN, {**plugin, "bin/sriovdp": programs["sriovdp"]}, ("/bin/sriovdp", "-logtostderr")
+        ),
     )
     archives = []
     for number, image in enumerate(wanted):

@@ -21,6 +21,7 @@ from railwright.lab.rdma.packages import run
 PAUSE = "localhost/railwright/pause:1"
 TOOLS = "localhost/railwright/tools:1"
 SHARED_DEVICE_PLUGIN = "localhost/railwright/shared-device-plugin:1"
+SRIOV_DEVICE_PLUGIN = "localhost/railwright/sriov-device-plugin:1"
 _PATH = "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _OCI = "application/vnd.oci.image"
 _IMPORTER = """version = 3

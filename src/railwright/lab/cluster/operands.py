@@ -12,13 +12,12 @@ from typing import Any
 
 from railwright.core.kinds import DAEMON_SET, DEPLOYMENT
 from railwright.core.objects import dig
-from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN, TOOLS
+from railwright.lab.cluster.images import PAUSE, SHARED_DEVICE_PLUGIN, SRIOV_DEVICE_PLUGIN, TOOLS
 from railwright.standins.model import Objects, React, Write
 
 OPERATORS_NODE = "operators"
 """The made-up node on which operators' own pods are: they count as running."""
 MARK = {"railwright.dev/stand-in": "played by the virtual cluster"}
-SRIOV_DEVICE_PLUGIN = "localhost/railwright/sriov-device-plugin:1"
 _KUBELET = "/var/lib/kubelet"
 _LEFT_OUT = (
     *("nvidia-container-toolkit-daemonset", "nvidia-operator-validator", "nvidia-dcgm", "nvidia-dcgm-exporter"),

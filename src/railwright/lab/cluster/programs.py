@@ -57,6 +57,17 @@ GROUPS = (
         ),
         50,
     ),
+    Group(
+        "the SR-IOV network device plugin",
+        (
+            Program(
+                "sriov-device-plugin",
+                "sriovdp",
+                "github.com/k8snetworkplumbingwg/sriov-network-device-plugin/cmd/sriovdp",
+            ),
+        ),
+        430,
+    ),
 )
 """Times measured 2026-11 on two cores that were shared, with empty Go caches."""
 

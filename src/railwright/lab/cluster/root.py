@@ -42,7 +42,9 @@ def furnish_root(root: Path, programs: Mapping[str, Path], modules: Mapping[str,
     for name in _WRAPPED:
         shutil.copy(root / "usr/lib/cni" / name, root / "opt/cni/own" / name)
     shutil.rmtree(root / "usr/lib/cni")
-    for name in _WRAPPED:
+    # The plugin of SR-IOV is in no registry of modules: host-device moves a function by the id that Multus gives it.
+    _link(root / "opt/cni/own/sriov", "host-device")
+    for name in (*_WRAPPED, "sriov"):
         _link(root / "opt/cni/bin" / name, "/usr/lib/railwright/cni-rail")
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\n")
