@@ -29,7 +29,7 @@ OS_RELEASE = (
 )
 """The nodes' /etc/os-release: kubelets report it, and what follows OpenShift's releases reads it there."""
 _VFS = 7
-"""Of an Intel 82576 as QEMU emulates it. Source: QEMU 10.0, hw/net/igb.c, IGB_MAX_VF_FUNCTIONS less one."""
+"""Of an Intel 82576 as QEMU emulates it. Measured: sriov_totalvfs, QEMU 10.0.2, Linux 7.3.4, 2026-11-30."""
 _SPEED_MBPS = 1000
 
 
