@@ -287,12 +287,7 @@ def render(prepared: Prepared, *, unchecked: bool = False) -> tuple[File, ...]:
 def render_offline(
     intents: tuple[Intent, ...], openshift_version: str, *, unchecked: bool = False, catalog: Catalog | None = None
 ) -> tuple[Plan, tuple[File, ...]]:
-    """
-    Plan and render without a cluster; without node facts only what has no risk, unless `unchecked`.
-
-    Raises:
-        Refused: the plan is refused.
-    """
+    """Plan and render without a cluster: only what has no risk, unless `unchecked`. Raises Refused for a refused plan."""
     decided = _plan(intents, offline_snapshot(openshift_version), catalog or load_catalog())
     refuse_if_refused(decided)
     return decided, to_files(decided, _render(decided), unchecked=unchecked)
