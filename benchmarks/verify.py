@@ -3,6 +3,9 @@ Print what verify promises for large fabrics: the schedule of 1,000 nodes, and t
 
 `python benchmarks/verify.py [--browser]`: with a chromium at hand the page is opened in it too, beside an empty one.
 On a busy machine `cpu_s` says more than the time on the wall.
+
+Measured 2026-11-30, two cores that a dozen others wanted: the schedule 1.1 s (0.3 s of a processor); a page of 318,400
+cells and 1.3 MB written in 8.5 s of a processor, opened 0.1 s after an empty one would have been (10.8 and 10.8 s).
 """
 
 import json
