@@ -1,12 +1,13 @@
 """
 Pods that stand on a port from inside their own network namespace: storage over Multus, say.
 
-Ceph's daemons and the holder pods of its CSI driver get their network out of a NAD whose parent is a port of the node.
-Their connections are seen in no socket of the node itself, and mounts of the node end with them. A pod that asks for a
-GPU or a device is a workload: whoever confirms a risk is told of it by name, and it may be ended.
+Storage may get its network out of a NAD whose parent is a port of the node. Its connections are seen in no socket of
+the node itself, and what others mounted of it ends with them. A pod that asks for a GPU or a device is a workload:
+whoever confirms a risk is told of it by name, and it may be ended.
 Source: Red Hat OpenShift Data Foundation 4.18, "Managing and allocating storage resources", chapter 7 (macvlan over a
-named port, pods of openshift-storage), checked 2026-11-30; containernetworking/plugins 8f32968f, plugins/main/macvlan
-("master", "linkInContainer"; 019727a3), plugins/main/host-device ("device", "pciBusID"), plugins/main/bridge ("bridge"). What follows is inferred.
+named port, in openshift-storage), checked 2026-11-30; containernetworking/plugins 019727a3,
+plugins/main/macvlan/macvlan.go ("master", "linkInContainer"), and containernetworking/plugins 0924b71f,
+plugins/main/host-device/host-device.go ("device", "pciBusID"). What follows from it is inferred.
 """
 
 from collections import defaultdict
