@@ -29,7 +29,6 @@ _PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
-    NotImplementedError,
     EOFError,
     ValueError,
     struct.error,
