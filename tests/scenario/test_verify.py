@@ -336,6 +336,8 @@ async def test_the_partition_of_the_file_is_held_against_the_keys_of_the_ports(f
     made = layout_of_plan(prepared.plan.fabrics[0], prepared.snapshot, nodes=nodes, bed="")
     source, target = (seat for seat in made.seats if seat.rail == "rail0")
     assert source.pkeys == target.pkeys == keys
+    own = keys[0] & 0x7FFF if keys else None
+    assert source.ipoib_partition == target.ipoib_partition == own
     why = kept_apart(source, target, made.partition)
     assert (said in why, bool(why)) == (True, bool(said))
 

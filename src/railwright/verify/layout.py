@@ -15,7 +15,7 @@ from railwright.intent.model import Fabric, Method
 from railwright.plan.model import FabricPlan
 from railwright.ports.endpoint import Endpoint
 from railwright.verify.model import Seat
-from railwright.verify.partitions import kept_apart, lacks, partition_number
+from railwright.verify.partitions import chosen, kept_apart, lacks, partition_number
 from railwright.verify.seats import seat_of, shared_links
 from railwright.verify.task import PATIENCE_S
 
@@ -77,6 +77,12 @@ class Layout:
     def kept_apart(self, source: Seat, target: Seat) -> str:
         """Say why the keys of two ports keep their pods apart; "" when they don't, or when that is not known."""
         return kept_apart(source, target, self.partition) if self._has_keys_of_pods else ""
+
+    def partition_between(self, source: Seat | None, target: Seat | None) -> int | None:
+        """Say which partition a pair uses: the file's, else one that both ports share; None leaves it to each half."""
+        if self.partition is not None or source is None or target is None or not self._has_keys_of_pods:
+            return self.partition
+        return chosen(source, target)
 
     def behind(self, source: Seat, target: Seat) -> str:
         """Say what keeps two PFs apart whose VFs pods have: why a transfer may fail, and no reason not to try it."""

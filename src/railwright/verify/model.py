@@ -242,6 +242,7 @@ class Seat:
         obstacles: what makes a direct path impossible or slow ("ACS redirects ...").
         unread: what could not be read of that ("ACS at 0000:12:00.0"): there may be more obstacles.
         pkeys: partition keys of an InfiniBand port, which is the PF where pods have VFs; empty where they were not read.
+        ipoib_partition: number of its IPoIB device's partition; None where it has none, or it was not read.
     """
 
     node: NodeName
@@ -265,6 +266,7 @@ class Seat:
     gpu_id: str = ""
     """PCI ids, "15b3:1021" and "10de:2335"."""
     pkeys: tuple[int, ...] = ()
+    ipoib_partition: int | None = None
     skip: str = ""
     """Why this seat is not verified ("busy: ..."); "" when it is."""
 

@@ -4,6 +4,8 @@ Whether two InfiniBand ports can reach each other at all, by the partition keys 
 Two ports talk only within a partition that both are in, and of which one is a full member at least: limited members
 don't reach each other.
 
+Which of several partitions two ports use is chosen here, for both: each by itself might take another one.
+
 Source: InfiniBand Architecture Specification volume 1, 10.9.1 and 10.9.3 (P_Key, its membership bit 0x8000).
 """
 
@@ -30,17 +32,36 @@ def kept_apart(source: Seat, target: Seat, partition: int | None) -> str:
         for seat in (source, target):
             if said := lacks(seat, partition):
                 return said
-    shared = _numbers(source) & _numbers(target)
+    shared = _shared(source, target)
     if not shared:
         return f"{_named(source)} and {_named(target)} share no partition: {_table(source)}; {_table(target)}"
     wanted = shared if partition is None else {partition}
-    full = {key & _NUMBER for seat in (source, target) for key in seat.pkeys if key & _FULL}
-    if wanted & full:
+    if wanted & (_full(source) | _full(target)):
         return ""
     numbers = ", ".join(f"0x{number:04x}" for number in sorted(wanted))
     return (
         f"{_named(source)} and {_named(target)} are limited members of {numbers} only, and such don't reach each other"
     )
+
+
+def chosen(source: Seat, target: Seat) -> int | None:
+    """
+    Choose the partition that two ports use where the file asks for none: one in which they reach each other.
+
+    That of both ports' IPoIB devices comes first, then that of one of them, then one in which both are full members.
+    It is the same in both directions.
+
+    Returns:
+        Its number; None where there is none, or where keys of either were not read: then each half has to see by itself.
+    """
+    ends = (source, target)
+    usable = _shared(source, target) & (_full(source) | _full(target))
+
+    def rank(number: int) -> tuple[int, int, int]:
+        own = sum(seat.ipoib_partition == number for seat in ends)
+        return -own, -sum(number in _full(seat) for seat in ends), number
+
+    return min(usable, key=rank, default=None)
 
 
 def lacks(seat: Seat, partition: int) -> str:
@@ -52,6 +73,15 @@ def lacks(seat: Seat, partition: int) -> str:
 
 def _numbers(seat: Seat) -> set[int]:
     return {key & _NUMBER for key in seat.pkeys}
+
+
+def _full(seat: Seat) -> set[int]:
+    return {key & _NUMBER for key in seat.pkeys if key & _FULL}
+
+
+def _shared(source: Seat, target: Seat) -> set[int]:
+    """Give the numbers that both have; 0 is that of an invalid key."""
+    return (_numbers(source) & _numbers(target)) - {0}
 
 
 def _named(seat: Seat) -> str:

@@ -62,6 +62,7 @@ class Bench:
         """
         self._made += 1
         ends = tuple(self._end(node, rail) for node, rail in _places(way))
+        seats = (self.layout.seat(way.source, way.source_rail), self.layout.seat(way.target, way.target_rail))
         task = Task(
             id=f"{prefix}{self._made:05d}",
             step=step,
@@ -73,7 +74,7 @@ class Bench:
             wire=Wire(
                 traffic_class=self.layout.traffic_class,
                 path_mtu_bytes=self.layout.path_mtu_bytes,
-                partition=self.layout.partition,
+                partition=self.layout.partition_between(*seats),
                 timeout_exponent=self.layout.timeout_exponent,
             ),
             patience_s=self.layout.patience_s,

@@ -53,6 +53,7 @@ def seat_of(rail: Rail, port: RailPort, hardware: NodeHardware | None, memory: G
         nic_id=f"{nic.vendor_id}:{nic.device_id}" if nic else "",
         gpu_id=f"{_NVIDIA}:{gpu.device_id}" if gpu else "",
         pkeys=nic.pkeys if nic and nic.link_layer is LinkLayer.INFINIBAND else (),
+        ipoib_partition=_ipoib_partition(hardware, port),
     )
 
 
@@ -81,6 +82,13 @@ def _pcie_gbps(hardware: NodeHardware | None, nic: NicPort | None) -> float | No
     speed = min((item for item in speeds if item), default=None)
     width = min((item for item in widths if item), default=None)
     return pcie_payload_gbps(speed, width)
+
+
+def _ipoib_partition(hardware: NodeHardware | None, port: RailPort) -> int | None:
+    """Give the number of the partition that the port's IPoIB device is in."""
+    devices = hardware.netdevs if hardware and port.netdev else ()
+    key = next((item.pkey for item in devices if item.name == port.netdev), None)
+    return None if key is None else key & 0x7FFF
 
 
 def _shared_bridge(nic: NicPort | None, gpu: Gpu | None) -> str:

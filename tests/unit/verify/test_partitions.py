@@ -9,6 +9,7 @@ from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import Problem
 from railwright.ports.progress import Silent
+from railwright.verify.families.table import family
 from railwright.verify.judge import Measured
 from railwright.verify.model import Direction, MemoryKind, Seat, Step, VerifyRecord, Way
 from railwright.verify.partitions import kept_apart, partition_number
@@ -139,3 +140,57 @@ async def test_a_transfer_between_vfs_that_failed_has_the_keys_of_their_pfs_besi
     assert all(
         "of the PFs" in cell.reason and "0x8002" in cell.reason for cell in record.cells if cell.verdict == "FAIL"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "ipoib", "number"),
+    [
+        ((0x8001, 0x8002), (0x8002, 0x8001), (None, None), 1),
+        ((0x8001, 0x8002), (0x8002, 0x8001), (1, 2), 1),
+        ((0x8001, 0x8002), (0x8001, 0x8002), (2, 2), 2),
+        ((0x7FFF, 0x8001), (0xFFFF, 0x8001), (0x7FFF, 0x7FFF), 0x7FFF),
+        ((0x7FFF, 0x8001), (0xFFFF, 0x8001), (None, None), 1),
+        ((0x7FFF, 0x8005), (0xFFFF,), (None, None), 0x7FFF),
+        ((0x7FFF, 0x8001), (0x7FFF, 0x8001), (0x7FFF, 0x7FFF), 1),
+        ((0x7FFF, 0x8005), (0x7FFF,), (None, None), None),
+        ((0x8000,), (0x8000,), (None, None), None),
+        ((), (0xFFFF,), (None, None), None),
+    ],
+    ids=[
+        "other-order",
+        "other-order-and-each-its-own",
+        "ipoib's",
+        "ipoib's-of-which-one-is-full",
+        "where-both-are-full",
+        "the-only-one",
+        "not-ipoib's-where-both-are-limited",
+        "none-in-which-they-reach-each-other",
+        "an-invalid-key",
+        "not-read",
+    ],
+)
+async def test_both_halves_are_given_one_partition_in_which_they_reach_each_other(
+    source, target, ipoib, number
+) -> None:
+    made = endpoints(2, rails=1)
+    plain = layout(2, rails=1)
+    seats = tuple(
+        replace(seat, pkeys=keys, ipoib_partition=own)
+        for seat, keys, own in zip(plain.seats, (source, target), ipoib, strict=True)
+    )
+    bench = Bench(replace(plain, seats=seats), {each.node: each for each in made}, made[0].board.clock, Effort())
+    ends = [(seat.node, seat.rail) for seat in seats]
+    for one, other in (ends, ends[::-1]):
+        way = Way(*one, *other)
+        for family_name in ("engine", "perftest"):
+            item = bench.task(Step(family_name, Direction.WRITE, MemoryKind.HOST), way)
+            task = item.task if isinstance(item, Measured) else item
+            halves = [half for each in family(family_name).exchanges(task) for half in (each.listen, each.connect)]
+            assert {half.wire.partition for half in halves} == {number}
+
+
+@pytest.mark.parametrize(("method", "wanted", "number"), [("sriov", None, None), ("shared", 2, 2)])
+def test_no_partition_is_chosen_for_vfs_nor_where_the_file_names_one(method, wanted, number) -> None:
+    """The keys of a PF say nothing of its VFs'."""
+    made = replace(layout(2), method=method, partition=wanted)
+    assert made.partition_between(seat("a", 0x8001, 0x8002), seat("b", 0x8002, 0x8001)) == number

@@ -149,6 +149,7 @@ class SeatShape(Shape):
     nic_id: str
     gpu_id: str
     pkeys: list[int]
+    ipoib_partition: int | None
     skip: str
 
 
