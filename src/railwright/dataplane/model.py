@@ -235,8 +235,8 @@ class Problem:
     Why there is no result.
 
     Attributes:
-        code: stable: no-device, no-gid, no-pkey, port-down, no-memory-to-lock, peer-missing, peer-lost, transfer-failed,
-            timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library,
+        code: stable: no-device, no-gid, no-pkey, pkeys-unread, port-down, no-memory-to-lock, peer-missing, peer-lost,
+            transfer-failed, timed-out, tool-missing, no-gpu, gpu-registration-refused, refused, not-permitted, no-library,
             unknown-layout, died, broken-request, unexpected.
         message: for a person: what, where, expected and seen.
         status: what the library or kernel called it ("transport retry counter exceeded", "ENOMEM"), or "".

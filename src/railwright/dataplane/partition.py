@@ -55,14 +55,20 @@ def find_key(port: Port, netdev: NetDevice, wanted: int | None, folder: Path = N
         None on Ethernet.
 
     Raises:
-        HalfFailed: "no-pkey": the table cannot be read, or the port is not in the partition.
+        HalfFailed: "no-pkey": the port is not in the partition, or in none; "pkeys-unread": the table cannot be read.
     """
     if port.link_layer != "InfiniBand":
         return None
-    keys = [PartitionKey(index, value) for index, value in enumerate(port.pkeys) if value & _NUMBER]
     name = f"port {port.port} of {port.device}"
+    if not port.pkeys:
+        raise HalfFailed(
+            "pkeys-unread", f"the partition keys of {name} cannot be read: nobody knows whom it may talk to"
+        )
+    keys = [PartitionKey(index, value) for index, value in enumerate(port.pkeys) if value & _NUMBER]
     if not keys:
-        raise HalfFailed("no-pkey", f"no partition key of {name} can be read: nobody knows whom it may talk to")
+        raise HalfFailed(
+            "no-pkey", f"{name} is in no partition: its table holds no valid key, and it can talk to nobody"
+        )
     own = key_of_netdev(netdev, folder)
     number = wanted if wanted is not None else own
     # Sorting is stable: of equals the first index stays in front.
@@ -90,7 +96,8 @@ def read_keys(folder: Path) -> tuple[int, ...]:
         folder: the port's, in /sys/class/infiniband.
 
     Returns:
-        Keys by index, 0 for an entry that is empty; () where there is no table.
+        Keys by index up to the last that is set, 0 for an entry that is empty, (0,) when all are; () where there is no
+        table, or an entry of it cannot be read.
     """
     table: dict[int, int] = {}
     place = folder / "pkeys"
@@ -98,6 +105,6 @@ def read_keys(folder: Path) -> tuple[int, ...]:
         try:
             table[int(entry.name)] = int(entry.read_text(), 16)
         except (OSError, ValueError):
-            continue
-    last = max((index for index, key in table.items() if key), default=-1)
+            return ()
+    last = max((index for index, key in table.items() if key), default=0 if table else -1)
     return tuple(table.get(index, 0) for index in range(last + 1))

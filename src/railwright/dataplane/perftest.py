@@ -25,7 +25,8 @@ def run_perftest(request: PerftestRequest) -> Reply:
     reply = Reply("perftest", role=request.meeting.role)
     try:
         path = _program(request.program)
-        found = find_rail(request.rail, request.wire.partition)
+        # The connection manager takes the partition of the device, whatever is wanted.
+        found = find_rail(request.rail, request.wire.partition if request.connection == "tcp" else None)
         reply = dataclasses.replace(
             reply,
             used=_used(request, found),

@@ -49,7 +49,7 @@ def find_rail(
         partition: number of the InfiniBand partition that is wanted.
 
     Raises:
-        HalfFailed: "no-device", "no-gid", "no-pkey", "port-down"; the message lists what is there.
+        HalfFailed: "no-device", "no-gid", "no-pkey", "pkeys-unread", "port-down"; the message lists what is there.
     """
     port = _port(wanted, folder)
     netdev = wanted.netdev or (port.netdevs[0] if port.netdevs else NetDevice(""))

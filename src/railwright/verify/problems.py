@@ -6,7 +6,7 @@ from railwright.dataplane.model import Problem, Reply
 from railwright.verify.model import Way
 
 _NOT_HERE = ("tool-missing", "no-library")
-_NOT_LOOKED_AT = ("broken-request", "unexpected", "unknown-layout", "not-permitted", "no-gpu")
+_NOT_LOOKED_AT = ("broken-request", "unexpected", "unknown-layout", "not-permitted", "no-gpu", "pkeys-unread")
 _MEASURED = (
     "no-device",
     "port-down",

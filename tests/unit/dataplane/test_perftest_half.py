@@ -66,6 +66,24 @@ def test_infiniband_has_no_gid_index() -> None:
     assert "--pkey_index=2" in line.split()
 
 
+@pytest.mark.parametrize(("connection", "asked"), [("tcp", 2), ("rdma_cm", None)])
+def test_the_connection_manager_takes_the_partition_of_the_device_and_not_the_wanted_one(
+    connection: str, asked: int | None, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = PartitionKey(0, 0x8001) if asked is None else PartitionKey(1, 0x8002)
+    wanted: list[int | None] = []
+
+    def find(_: RailEnd, partition: int | None) -> Found:
+        wanted.append(partition)
+        return Found(PORT, None, NetDevice("ib0"), key)
+
+    monkeypatch.setattr(perftest, "find_rail", find)
+    _write(program, "echo done")
+    reply = run_perftest(_request(wire=Wire(partition=2), connection=connection))
+    assert (wanted, reply.used.pkey) == ([asked], str(key))
+    assert ("--pkey_index=1" in reply.command.split()) == (connection == "tcp")
+
+
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place for a program that plays ib_write_bw."""

@@ -6,10 +6,11 @@ import pytest
 from support.verifying import endpoints, layout, verified
 
 from railwright.core.ids import NodeName, RailName
+from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import EvidenceRequest, Problem, Reply
 from railwright.verify.differences import differences
 from railwright.verify.model import Way
-from railwright.verify.problems import blame_of
+from railwright.verify.problems import blame_of, problem_of
 
 WAY = Way(NodeName("a"), RailName("rail0"), NodeName("b"), RailName("rail0"))
 
@@ -24,6 +25,8 @@ WAY = Way(NodeName("a"), RailName("rail0"), NodeName("b"), RailName("rail0"))
         ("port-down", "port-down", None),
         ("no-device", "no-device", "a"),
         ("died", "no-device", "b"),
+        ("no-pkey", "", "a"),
+        ("pkeys-unread", "", None),
     ],
 )
 def test_a_half_that_lacks_something_of_its_own_is_blamed(source: str, target: str, blamed: str | None) -> None:
@@ -31,6 +34,15 @@ def test_a_half_that_lacks_something_of_its_own_is_blamed(source: str, target: s
     replies = tuple(Reply("engine", Problem(code, "") if code else None) for code in (source, target))
     found = blame_of((replies[0], replies[1]), WAY)
     assert (found and found[0]) == blamed
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"), [("no-pkey", Verdict.FAIL), ("pkeys-unread", Verdict.UNKNOWN), ("tool-missing", Verdict.SKIP)]
+)
+def test_what_was_not_looked_at_is_not_known(code: str, verdict: Verdict) -> None:
+    """A table that cannot be read says nothing of the port, and a port that is not in the partition was looked at."""
+    found, _ = problem_of((Reply("engine", Problem(code, "")), Reply("engine", Problem("peer-lost", ""))), WAY)
+    assert found is verdict
 
 
 @pytest.mark.parametrize(
