@@ -154,6 +154,8 @@ TEST_PARTS = (
 
 ALWAYS_UNCOVERED = (
     "jobs killed by SIGKILL between writes on the real API server: make soak (on the simulator they are covered)",
+    "a faulty network, and operators that are killed, on the real API server: make soak",
+    "reading commands, and apply of SR-IOV and host device, under exactly their roles on the real API server: make soak",
     "an InstallPlan of real OLM that holds a foreign operator: make soak (unit tests cover the refusal)",
     "in the lab's machine: VFs, namespaces, loss, corruption, a dead direction, swapped rails, a slow node: make soak",
     "a cluster of 64 nodes from apply to clean: make soak",
