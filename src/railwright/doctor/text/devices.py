@@ -7,7 +7,7 @@ from railwright.doctor.text.errnos import EBUSY, ECONNREFUSED, EEXIST, EINVAL, E
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
-_FIRMWARE_TOOLS = "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|mft|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
+_FIRMWARE_TOOLS = "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|~mft~|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
 
 FIRMWARE_TOOL_REFUSED = TextRule(
     RuleInfo(
@@ -51,6 +51,7 @@ FIRMWARE_TOOL_REFUSED = TextRule(
         says(
             "power cycle|power-cycle|cold reboot|cold boot|firmware reset|fwreset|fw reset|pcie link toggle|mfrl",
             "load new configuration|new configurations|needed|required|please|fail|not supported|unsupported|pending|apply",
+            unless="no firmware reset|not required|not needed",
             cause="The new setting needs a firmware reset or a cold start, and a warm reboot does not put it in force.",
             remedy="Power the node off and on once, or let the operator reset firmware (SriovOperatorConfig "
             "spec.featureGates.mellanoxFirmwareReset: true; FW_RESET_AFTER_CONFIG_UPDATE for the NIC Configuration "
@@ -106,7 +107,7 @@ RDMA_MODE_REFUSED = TextRule(
         says(
             "rdma",
             "namespace|netns|subsystem mode|~mode~|exclusive",
-            "incorrect|mismatch|must be|should be|not in|expected|unsupported|invalid|shared mode|exclusive mode|failed to set|cannot set"
+            "incorrect|mismatch|must be|should be|~not in~|~expected|unsupported|invalid|shared mode|exclusive mode|failed to set|cannot set"
             f"|set to exclusive|set to shared|is exclusive|{EBUSY}",
             unless="rdma_mode ok|mode: shared, exclusive or",
         ),
@@ -152,7 +153,7 @@ VFS_NOT_SET_UP = TextRule(
     disrupts="pods that use VFs of the node",
     signals=(
         says(
-            "guid",
+            "~guid~|~guids~|node_guid|port_guid|nodeguid|portguid|vf_guid",
             "not valid|invalid|all zero|is zero|all-zero|0000:0000:0000:0000|00:00:00:00:00:00:00:00|not set|unset|missing",
             unless="gid index|fe80",
             cause="A VF of an InfiniBand port has no GUID: it was made by somebody who does not set one.",
@@ -220,7 +221,7 @@ PLUGIN_FINDS_NOTHING = TextRule(
         ),
         says(
             "resource|pool|device plugin|rdma",
-            "no devices|0 devices|zero devices",
+            "no devices|~0 devices|~zero devices",
             unless="non-zero|no devices in use|allocate failed|was rejected",
         ),
         says(
@@ -256,7 +257,7 @@ PLUGIN_FINDS_NOTHING = TextRule(
     ),
 )
 
-_PLUGIN_NAMES = "macvlan|ipoib|host-device|sriov|ib-sriov|rdma|whereabouts|nv-ipam|ipvlan|sbr|tuning"
+_PLUGIN_NAMES = "macvlan|ipoib|host-device|sriov|ib-sriov|rdma|whereabouts|nv-ipam|ipvlan|~sbr~|~tuning~"
 
 NETWORK_NOT_ATTACHED = TextRule(
     RuleInfo(
@@ -333,6 +334,7 @@ NETWORK_NOT_ATTACHED = TextRule(
         ),
         says(
             "failed to find plugin|failed to find cni plugin|cannot find plugin|plugin not found",
+            unless="net/plugin|tuner|profiler",
             cause="The CNI plugin's program is not on the node.",
             remedy="Let the operator that brings it run on the node (secondaryNetwork.ipoib, the SR-IOV operator's config "
             "daemon), or copy it into the CNI folder.",
@@ -353,8 +355,8 @@ NETWORK_NOT_ATTACHED = TextRule(
             commands=("oc -n NAMESPACE rollout restart daemonset kube-multus-ds",),
         ),
         says(
-            "host-device|sriov|sandbox|restore|releasedev|release|rename|cmddel|moving|move",
-            "~net1|~net2|temp_|original name|host device|link",
+            "host-device|sriov|sandbox|restore|releasedev|release|rename|cmddel|moving|~move",
+            "~net1|~net2|temp_|original name|host device|~link",
             f"{EEXIST}|failed to find|failed to restore|failed to rename|failed to move|{EBUSY}",
             cause="A device came back from a pod under the wrong name, or is still held: the pod was deleted by force, or its "
             "network namespace went first.",
@@ -363,8 +365,8 @@ NETWORK_NOT_ATTACHED = TextRule(
             commands=("oc debug node/NODE -- chroot /host ip -d link",),
         ),
         says(
-            "allocate ip|no ip addresses available|ip addresses available|ip pool|range is full|no free ip|exhaust|could not allocate|ipam",
-            "full|no ip|exhaust|could not allocate|no free|not available|failed to allocate|reserv",
+            "allocate ip|no ip addresses available|ip addresses available|ip pool|range is full|no free ip|~ipam|nv-ipam",
+            "~full~|no ip|exhausted|exhaustion|could not allocate|no free|not available|failed to allocate|reserv",
             unless="allocated ip|successfully",
             cause="There is no free address left in the rail's range.",
             remedy="Free leaked reservations (restart the IPAM's reconciler), or give the rail a larger range.",
@@ -372,7 +374,7 @@ NETWORK_NOT_ATTACHED = TextRule(
         says(
             "sriov|sriov-cni",
             "infiniband|ib link|link type|link_type|not an ethernet|unsupported link",
-            "fail|wrong|unsupported|mismatch|invalid|cannot|not",
+            "fail|wrong|unsupported|mismatch|invalid|~cannot~|~not~",
             cause="The plugin for Ethernet VFs was used for an InfiniBand VF.",
             remedy="Use SriovIBNetwork, which uses ib-sriov.",
         ),

@@ -10,7 +10,7 @@ from railwright.doctor.text.signals import says
 _STORAGE_MODULES = (
     "ib_isert|nvme_rdma|nvmet_rdma|rpcrdma|xprtrdma|svcrdma|ib_srpt|ib_iser|ib_srp|storage modules|rdma storage"
 )
-_OTHER_RDMA_MODULES = "irdma|i40iw|bnxt_re|qedr|efa|siw|iw_cxgb4|hns_roce|third-party rdma|third party rdma"
+_OTHER_RDMA_MODULES = "irdma|i40iw|bnxt_re|qedr|~efa~|~siw~|iw_cxgb4|hns_roce|third-party rdma|third party rdma"
 _STACK_MODULES = "ib_core|ib_uverbs|ib_cm|rdma_cm|rdma_ucm|ib_umad|mlx5_core|mlx5_ib|mlx_compat|openibd"
 _PEER_MODULES = "nvidia_peermem|nvidia-peermem|nv_peer_mem|peermem"
 _ANY_STACK = f"{_STACK_MODULES}|{_STORAGE_MODULES}|{_PEER_MODULES}|nvidia|gdrdrv|nvme_core|lustre|ko2iblnd"
@@ -51,6 +51,7 @@ RDMA_STACK_IN_USE = TextRule(
         says(
             "third-party rdma|third party rdma|unload_third_party_rdma_modules|thirdparty rdma",
             "loaded|refus|terminat|found|detected|present",
+            unless="no third|not found|none",
             cause="RDMA modules of another maker's NIC are loaded. Some driver images of early 2026 also counted iw_cm, "
             "ib_srp and ib_iser as such.",
             remedy="Keep the module from loading where nothing uses it, or set UNLOAD_THIRD_PARTY_RDMA_MODULES=true; if "
@@ -84,7 +85,7 @@ RDMA_STACK_IN_USE = TextRule(
         ),
         says(
             f"{_STORAGE_MODULES}|{_OTHER_RDMA_MODULES}",
-            "busy|references|refcnt|refcount|in use|used by|holds|cannot unload|failed to unload|could not unload|unable to unload",
+            "~busy~|references|refcnt|refcount|~in use~|used by|~holds~|cannot unload|failed to unload|could not unload|unable to unload",
             "module|unload|rdma|stack|ib_core|ib_uverbs|openibd",
             unless="unloaded successfully|unknown symbol|storage modules are|third-party|third party",
             cause="A module for storage over RDMA, or of another maker's NIC, is in use.",
@@ -125,7 +126,7 @@ GPU_DRIVER_IN_USE = TextRule(
     signals=(
         says(
             "nouveau",
-            "in use|is loaded|conflict|must be disabled|must be unloaded|detected|holds",
+            "~in use~|is loaded|conflict|must be disabled|must be unloaded|detected|~holds~",
             unless="not loaded|not detected|is not|unloaded|successfully|blacklisted",
             cause="The kernel's own GPU driver, nouveau, has the GPU.",
             remedy="Keep it from loading with the kernel arguments module_blacklist=nouveau and rd.driver.blacklist=nouveau (a "
@@ -142,7 +143,7 @@ GPU_DRIVER_IN_USE = TextRule(
             "failed to uninstall|failed to unload|unable to unload|unable to uninstall|cannot unload",
             "nvidia|gpu driver|gpu pods",
         ),
-        says("gdrdrv|nvidia_fs|nvidia-fs", "in use|used by|refcount|holds|busy", unless="loaded successfully"),
+        says("gdrdrv|nvidia_fs|nvidia-fs", "~in use~|used by|refcount|~holds~|~busy~", unless="loaded successfully"),
         says(
             "upgrade-required|pod-deletion-required|drain-required|upgrade-failed",
             "gpu-driver-upgrade|driver upgrade|driver-upgrade",
@@ -280,7 +281,7 @@ DRIVER_NOT_BUILT = TextRule(
             unless="kernel-headers installed",
         ),
         says(
-            "dnf|yum|apt-get|apt|repository|repo|mirror|zypper|archive.|inrelease|dists/|.rpm|.deb|ubuntu.com|debian.org|redhat.com",
+            "~dnf~|~yum~|apt-get|~apt~|repositor|~repo~|~repos~|mirror|zypper|archive.|inrelease|dists/|.rpm|.deb|ubuntu.com|debian.org|redhat.com",
             "could not resolve host|cannot download repomd|failed to download metadata|cannot prepare internal mirrorlist"
             "|failed to fetch|temporary failure resolving|all mirrors were tried|curl error|failed to synchronize cache|timeout was reached",
             cause="The package repositories cannot be reached from the driver container.",

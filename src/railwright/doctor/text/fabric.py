@@ -141,7 +141,7 @@ PEER_NOT_REACHED = TextRule(
         ),
         says(
             "couldn't connect to|failed to connect|connect to",
-            ":18515|rdma|rail|perftest|ib_",
+            ":18515|rdma|~rail|perftest|~ib_",
             "couldn't|refused|timed out|unreachable|no route",
             unless="socketstartconnect|bootstrap|kube|https://",
             cause="The test's own control connection does not reach the other side.",
@@ -170,19 +170,19 @@ PORT_LOST = TextRule(
     commands=("railwright discover --node NODE -o json", "sminfo"),
     signals=(
         says(
-            "async event|async error event|asynchronous event|port_err|ibv_event_port_err|port error|lid_change|device_fatal|catastrophic",
-            "port error|port_err|port down|fatal|catastrophic|error event|lid_change|port_active|async",
-            unless="libfabric debug|port_active",
+            "async event|async error event|asynchronous event|~port_err|_port_err|~port error|lid_change|device_fatal|catastrophic",
+            "~port error|~port_err|_port_err|~port down|fatal|catastrophic|error event|lid_change|port_active|async",
+            unless="libfabric debug|port_active|port active|gid table change",
             cause="The NIC reported a port error to the job: the link went down for a moment.",
         ),
         says(
-            "mlx5_core|bnxt_en|ice|ena|~ib0|mlx5e",
+            "mlx5_core|bnxt_en|~ice~|~ena~|~ib0|mlx5e",
             "link down|lost carrier|link is down",
             unless="link down policy|administratively",
         ),
         says(
-            "cable|transceiver|module event|high temperature|port module event",
-            "error|unplugged|high temp|bad|unsupported|not supported|power budget|fault",
+            "~cable|transceiver|module event|high temperature|port module event",
+            "error|unplugged|high temp|~bad~|unsupported|not supported|power budget exceeded|~fault",
             unless="module event: module 0, cable plugged|nvidia|peermem|verification",
             cause="The port's cable or transceiver reports an error.",
             remedy="Reseat or replace it; see that the switch and the NIC know this kind of cable and can feed it.",
@@ -190,7 +190,9 @@ PORT_LOST = TextRule(
         says(
             "port number|port state|state:|state is|port_state|physical state|phys state",
             "is down|: down|port_down|initializing|port_init|: init|polling",
-            unless="phys_state: 5|carrier down time",
+            "~port|port_|physical state|phys state|base lid|~lid|~rate:|link_layer|link layer|mlx5|~ib~|roce",
+            window=9,
+            unless="phys_state: 5|carrier down time|polling for|polling every",
         ),
         says(
             "lid: 65535|lid 65535|base lid: 65535|port_lid: 65535|lid=0xffff|lid 0xffff|lid: 0xffff|sm lid: 0|sm_lid: 0",
@@ -206,9 +208,9 @@ PORT_LOST = TextRule(
             remedy="Keep one master: switch off the switch's subnet manager, or configure partitions and virtualization there.",
         ),
         says(
-            "lowerlayerdown|multicast join failed|multicast group|ipoib|pkey|p_key",
+            "lowerlayerdown|multicast join failed|multicast group|ipoib|~pkey|_pkey|~p_key",
             "status -22|status -11|lowerlayerdown|not found|join failed|invalid pkey|pkey not|no pkey|failed",
-            "~ib|ipoib|pkey|p_key|lowerlayerdown",
+            "~ib|ipoib|~pkey|_pkey|~p_key|lowerlayerdown",
             unless="failed to create ipoib|adding container|failed to find plugin|plugin not found|failed (add)|network-attachment",
             cause="The IPoIB device is in a partition that the port is no member of, or its MTU does not fit the group's.",
             remedy="Make the port a full member of the partition in the subnet manager; take an ipoib plugin that takes over its "
@@ -222,6 +224,7 @@ PORT_LOST = TextRule(
         says(
             "mlx5_health|health compromised|fatal error on fw|fw fatal|firmware fatal|device's health|poll_health|health poll failed"
             "|health_check|fatal health|print_health_info|firmware internal error|firmware assert|assert_var",
+            "mlx|firmware|~fw~|~nic~|device's health",
             unless="healthy|health report",
             cause="The NIC's firmware, or the slot that it is in, failed.",
             remedy="Restart the node; where it comes back, update the firmware or replace the card.",
@@ -237,7 +240,7 @@ PORT_LOST = TextRule(
             commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep mlx5_core'",),
         ),
         says(
-            "power on the pcie slot|insufficient power|power budget|slot power",
+            "insufficient power|power budget exceeded",
             "mlx5|pcie|slot|nic|module",
             cause="The slot or cage does not feed the card as much power as it needs: ports stay down or throttle.",
             remedy="Move the card to a slot with enough power, or connect its power cable; see the BIOS's slot power limit.",

@@ -36,7 +36,7 @@ FELL_BACK_TO_TCP = TextRule(
             cause="NCCL sees no RDMA device: none is in the pod, or the filter NCCL_IB_HCA leaves none.",
         ),
         says(
-            "ibv_get_device_list returned 0|device list is empty|0 ib devices|no ib devices|did not detect devices|unable to find the infiniband|no rdma devices found|no rdma device found"
+            "ibv_get_device_list returned 0|device list is empty|~0 ib devices|no ib devices|did not detect devices|unable to find the infiniband|no rdma devices found|no rdma device found"
             "|failed to get ib devices|no hca found|no infiniband device|no ibv device|no verbs device",
             unless="resource|pool",
             cause="There is no RDMA device in this container: no rail was asked for, or its device files are missing.",
@@ -66,27 +66,26 @@ FELL_BACK_TO_TCP = TextRule(
             remedy="Use an image with rdma-core.",
         ),
         says(
-            "nccl_ib_disable",
-            "=1|= 1|set by environment to 1|: 1",
+            "nccl_ib_disable=1|nccl_ib_disable = 1|nccl_ib_disable set by environment to 1|nccl_ib_disable: 1",
             cause="NCCL_IB_DISABLE is set: RDMA is switched off by the environment.",
         ),
         says(
             "ucx_tls|ucx_net_devices",
-            "=tcp|= tcp|tcp,cuda|cuda_copy,cuda_ipc,tcp|eth0|tcp,self|self,tcp|sm,tcp|=^ib|=lo",
-            unless="rc,|rc_x|,rc|dc,|ib,|mlx5|=all",
+            "=tcp|= tcp|tcp,cuda|cuda_copy,cuda_ipc,tcp|eth0|tcp,self|self,tcp|sm,tcp|=^ib|=lo~",
+            unless="=rc|rc,|rc_x|,rc|dc,|ib,|mlx5|=all",
             cause="The environment allows UCX only TCP.",
             remedy="Let UCX choose, or name rc and cuda_copy too (UCX_TLS=rc,cuda_copy,cuda_ipc).",
         ),
         says(
             "tcp/eth|tcp/net|tcp/ens|tcp/enp|tcp/bond|(tcp)|tcp/",
-            "zero-copy|bcopy|eager|rendezvous|copy-in|copy-out|put|get|am(|rma(|lane|multi",
+            "zero-copy|bcopy|eager|rendezvous|copy-in|copy-out|~put~|~get~|am(|rma(|~lane|~multi",
             unless="rc_mlx5|dc_mlx5|cuda_ipc/",
             cause="UCX's own table shows data lanes over TCP.",
         ),
         says(
             "transport|transports",
             "not available|is not available|are not available|no usable|unavailable",
-            "~rc|~ib~|~dc|~ud|mlx5|rdma|ucx|verbs",
+            "~rc~|~rc_|~ib~|~dc~|~dc_|~ud~|~ud_|mlx5|rdma|ucx|verbs",
             cause="UCX was built without verbs, or has no RDMA device in this pod.",
             remedy="Use a UCX built with verbs and mlx5, and ask for the rail's resource.",
         ),
@@ -136,7 +135,7 @@ WRONG_DEVICES = TextRule(
         says(
             "ifname|network interface|interface name|net_if|interface for|find interface",
             "not found|does not exist|no such interface|cannot find|unable to find|could not find|unknown interface|invalid",
-            "gloo|nccl|rccl|mpi|nvshmem|ucx|socket|connect|bootstrap",
+            "gloo|nccl|rccl|~mpi|openmpi|nvshmem|ucx|socket|~connect|bootstrap",
             cause="The interface that the library was told to use is not in this pod.",
             remedy="Name an interface that every pod has (eth0), or leave the setting out.",
         ),
@@ -147,7 +146,11 @@ WRONG_DEVICES = TextRule(
             cause="Ranks cannot reach each other over TCP, before RDMA is even tried.",
             remedy="Check NCCL_SOCKET_IFNAME, network policies, service mesh sidecars and host firewalls.",
         ),
-        says("istio-proxy|envoy|linkerd-proxy", "nccl|mpi|ranks|bootstrap|connection"),
+        says(
+            "istio-proxy|envoy|linkerd-proxy",
+            "nccl|~mpi|~ranks|bootstrap|connection",
+            "fail|reset|refused|closed|timeout|timed out|hang|stuck|error",
+        ),
         says(
             "network device|device|hca|nic",
             "is not available, please use|not available, please use one or more|does not exist|not found in|no such hca|could not find|cannot find|unknown device|no matching hca|not found",
@@ -163,7 +166,7 @@ WRONG_DEVICES = TextRule(
             remedy="Set UCX_NET_DEVICES to the rails beside the GPUs of this pod.",
         ),
         says(
-            "virtual device|merge|merged|fused|vnic|made virtual",
+            "virtual device|~merge|~fused|vnic|made virtual",
             "fail|mismatch|peer|error|different|cannot|could not",
             "net/ib|nccl|ibdev|~nic~|mlx5_",
             unless="merged successfully",
@@ -172,8 +175,8 @@ WRONG_DEVICES = TextRule(
         ),
         says(
             "nvshmem|deepep|ibrc|ibgda",
-            "hang|timeout|no devices|no device|not found|hca|failed",
-            "transport|init|hca_list|device|nic",
+            "~hang|timeout|no devices|no device|not found|~hca~|failed",
+            "transport|~init|hca_list|device|~nic",
             unless="initialized successfully",
             cause="NVSHMEM took devices that are not this pod's (hostNetwork with VFs shows every one).",
             remedy="Limit NVSHMEM_HCA_LIST to the devices that the pod was given, without hostNetwork.",

@@ -42,8 +42,8 @@ LIMIT_REACHED = TextRule(
         ),
         says(
             "max locked memory|locked memory|memlock|ulimit -l|rlimit_memlock",
-            "unlimited|limit|low|small|exceed|current|set|increase|kbytes",
-            unless="max locked memory unlimited|is unlimited|memlock unlimited|-l) unlimited|memory: unlimited|memlock: unlimited|memlock=unlimited|memlock=-1",
+            "unlimited|~limit|check ulimit|~low~|small|exceed|current|~set~|increase|kbytes",
+            unless="max locked memory unlimited|limitmemlock=infinity|is unlimited|memlock unlimited|-l) unlimited|memory: unlimited|memlock: unlimited|memlock=unlimited|memlock=-1",
             cause="The limit of locked memory is too small.",
             remedy="Run as root with IPC_LOCK, or raise the runtime's limit: default_ulimits memlock=-1:-1 in CRI-O (by a "
             "MachineConfig), LimitMEMLOCK=infinity for containerd.",
@@ -51,7 +51,7 @@ LIMIT_REACHED = TextRule(
         ),
         says(
             _SHARED_MEMORY,
-            f"{ENOSPC}|bus error|sigbus|extend|insufficient|too small|exhausted|size",
+            f"{ENOSPC}|bus error|sigbus|extend|insufficient|too small|exhausted|error while|(size",
             unless="shared memory per block|shared memory size:|dynamic shared memory",
             cause="The shared memory is full (/dev/shm): 64 MiB without a volume of its own, or filled by what earlier runs of the container left.",
             remedy="Mount an emptyDir of medium Memory there, with a size limit; make the pod anew after crashes, or delete "
@@ -59,7 +59,7 @@ LIMIT_REACHED = TextRule(
             commands=("oc exec POD -- df -h /dev/shm",),
         ),
         says(
-            "too many open files|emfile|enfile|rlimit_nofile",
+            "too many open files|~emfile~|~enfile~",
             cause="The process may open too few files: each connection, and each GPU buffer of a peer, takes some.",
             remedy="Raise the runtime's limit of open files (default_ulimits nofile in CRI-O), or let the program raise its own.",
             commands=("oc exec POD -- sh -c 'ulimit -Sn; ulimit -Hn'",),
@@ -166,14 +166,14 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
         ),
         says(
             "failed to load cuda|cuinit|libcuda.so|cuda error|initialize nvml|nvml|cudagetdevicecount|failed to init gpu|init gpu memory",
-            "803|802|999|code=|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to init|fabric manager|error 100|no cuda-capable",
+            "error 803|error 802|error 999|(803)|(802)|(999)|code=80|code=999|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to init|fabric manager|error 100|no cuda-capable",
             cause="CUDA itself does not start in the container, so there is no GPU memory to speak of.",
             remedy="Ask for a GPU (nvidia.com/gpu), and keep a forward-compatibility libcuda of the image from hiding the host's.",
         ),
         says(
-            "fabricmanager|fabric manager|fabric-manager|system not yet initialized|nvswitch",
-            "nothing to do|not running|not yet initialized|failed|error|mismatch|not started|could not",
-            unless="successfully",
+            "fabricmanager|fabric manager|fabric-manager|system not yet initialized",
+            "nothing to do|not running|not yet initialized|failed|mismatch|not started|could not|~error:|with error|returned error",
+            unless="successfully|sxid",
             cause="On boards with NVSwitch CUDA begins only when the fabric manager of the same version has set the switches up.",
             remedy="See that nvidia-fabricmanager runs on the node, of the driver's very version; driver containers bring it along.",
             commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i nvswitch'",),
@@ -212,18 +212,18 @@ PATH_BLOCKED = TextRule(
     signals=(
         says(
             "dmar:|dmar fault|amd-vi:|arm-smmu|io_page_fault|iommu fault|iommu event|dma read|dma write",
-            "fault|io_page_fault|event logged|event 0x|translation|unhandled",
+            "~fault|io_page_fault|event logged|event 0x|translation|unhandled",
             unless="dmar: host address|drhd base|queued invalidation|enabled ir",
             cause="The IOMMU refused an access: it translates what should pass directly.",
         ),
         says(
             "~acs~|access control services|acsctl",
             "hint|redirect|enabled|reqredir+|srcvalid+|fail|disable|check",
-            unless="acs: disabled|reqredir- cmpltredir-|no bridges|no redirect|without redirect",
+            unless="pch root port acs|acs: disabled|reqredir- cmpltredir-|no bridges|no redirect|without redirect",
         ),
         says(
             "local protection error|local prot|status 4|status=4|failed status 4|wc_loc_prot_err|loc_prot",
-            "completion|wr_id|opcode|vendor|status|syndrom|net/ib|error",
+            "completion|wr_id|opcode|vendor|failed status|syndrom|net/ib|protection|loc_prot|local prot",
             cause="The NIC was not allowed to touch the memory: with GPU memory this is the IOMMU or ACS.",
         ),
         says(
@@ -242,7 +242,7 @@ PATH_BLOCKED = TextRule(
         ),
         says(
             "nvrm: xid|xid (pci",
-            "79|~74|fallen off|62|48|~119|~120|~145",
+            "): 79|): 74|fallen off|): 62|): 48|): 119|): 120|): 145",
             cause="A GPU reported an error by which it, its NVLink or its memory is lost.",
             remedy="Drain the node and restart it; where it comes back, have the GPU looked at.",
             commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i xid'",),

@@ -82,7 +82,8 @@ OBJECT_REFUSED = TextRule(
             commands=("oc auth can-i use scc/NAME --as system:serviceaccount:NAMESPACE:ACCOUNT",),
         ),
         says(
-            "exceeded quota|exceeds quota|quota exceeded|limitrange|maximum cpu usage|must specify limits",
+            "exceeded quota|exceeds quota|quota exceeded|maximum cpu usage|must specify limits|limitrange|limit range",
+            "exceed|maximum|must specify",
             cause="A quota or limit range of the namespace leaves no room for it.",
             remedy="Raise the quota for the resource that the message names, or free what holds it.",
             commands=("oc -n NAMESPACE describe resourcequota,limitrange",),
@@ -128,7 +129,7 @@ POD_NOT_ADMITTED = TextRule(
     signals=(
         says(
             "topologyaffinityerror|topology locality|topology manager|topology affinity|numa",
-            "cannot be allocated|rejected|affinity|not admitted|admission|error",
+            "cannot be allocated|rejected|not admitted|admission|error",
             "resource|pod|topology",
             unless="numa node 0 has|numa nodes:",
             cause="The kubelet's NUMA policy wants all devices of the pod from one NUMA node, and they are on two.",
@@ -210,7 +211,7 @@ OPERATOR_STUCK = TextRule(
         says(
             "not satisfiable|constraintsnotsatisfiable|resolutionfailed|no operators found|bundle unpack|catalog source|catalogsource|installplan",
             "not satisfiable|no operators found|failed|deadline|unhealthy|missing|not found|exceeded|transient_failure|conflict|error",
-            unless="installplan complete|successfully",
+            unless="installplan complete|successfully|object has been modified",
             cause="OLM cannot bring the operator: the channel or catalog that the Subscription names does not have it, two of them "
             "exclude each other, or the bundle's image was not unpacked in time.",
             remedy="Compare package, channel and catalog of the Subscription with what the catalog has; pull and unpacking are told in "
@@ -226,6 +227,14 @@ OPERATOR_STUCK = TextRule(
         ),
     ),
 )
+
+
+def _degraded(status: str) -> str:
+    """Spell the status of a condition Degraded (or NodeDegraded, RenderDegraded) as tools print it: by name, as JSON."""
+    joints = ("=", ": ", " ", '="', '":', '": ', '":"', '": "', " is ", " status ", '","status":"', '", "status": "')
+    sorted_json = (f'"status":"{status}","type":"{kind}degraded' for kind in ("", "node", "render"))
+    return "|".join((*(f"degraded{joint}{status}" for joint in joints), *sorted_json))
+
 
 DRAIN_STUCK = TextRule(
     RuleInfo(
@@ -250,31 +259,39 @@ DRAIN_STUCK = TextRule(
     signals=(
         says(
             "disruption budget|poddisruptionbudget",
-            "violate|cannot evict|would|too many requests|disruptionsallowed|unable",
+            "violate|cannot evict|would|too many requests|disruptionsallowed: 0|disruptionsallowed=0|unable",
             cause="A PodDisruptionBudget leaves no pod to be evicted.",
         ),
         says(
-            "cannot delete pods|cannot delete|unable to drain|emptydir|local storage|not managed by|unmanaged",
+            "cannot delete|cannot evict|unable to drain|not managed by|unmanaged|use --delete-emptydir-data",
             "declare no controller|local storage|emptydir|--force|delete-emptydir-data|replicationcontroller",
             cause="Pods without an owner or with emptyDir volumes hold the drain.",
             remedy="Allow it in the drain settings (force, deleteEmptyDir), or delete these pods.",
         ),
         says(
             "drain",
-            "failed|timed out|timeout|error when|not finished|global timeout",
-            unless="drain_timeout=|successfully drained",
+            "failed|timed out|~timeout~|error when|not finished|global timeout",
+            unless="drain_timeout=|drain timeout=|drain timeout:|--timeout=|successfully drained",
         ),
         says(
-            "machineconfigdaemon|machine-config-daemon|machineconfigpool|machine-config-controller|marking degraded|marking node|mco",
+            "machineconfigdaemon|machine-config-daemon|machineconfigpool|machine-config-controller|marking degraded|marking node|~mco~"
+            "|machine config pool|~mcp~",
             "degraded|unreconcilable|unexpected on-disk state|failed to render|content mismatch|cannot apply",
-            unless="degraded=false|degraded: false|no longer degraded",
+            unless=f"{_degraded('false')}|no longer degraded|not degraded",
+            cause="A node or its MachineConfigPool is degraded: nothing rolls out until what the message names is mended.",
+            remedy="Mend what the message names (a file that was changed by hand, a configuration that cannot be rendered).",
+            commands=("oc get mcp", "oc describe mcp worker"),
+        ),
+        says(
+            "machineconfigpool|machine config pool|~mcp~",
+            _degraded("true"),
             cause="A node or its MachineConfigPool is degraded: nothing rolls out until what the message names is mended.",
             remedy="Mend what the message names (a file that was changed by hand, a configuration that cannot be rendered).",
             commands=("oc get mcp", "oc describe mcp worker"),
         ),
         says(
             "draining_mcp_paused|mcp_paused|machineconfigpool|machine config pool|~mcp~",
-            "pause|waiting|not ready|degraded",
+            "pause|waiting|not ready",
             unless='is unpaused now|has been unpaused|paused=false|paused: false|paused":false',
             cause="A MachineConfigPool is paused or not done, and the SR-IOV daemon waits for it.",
             remedy="Unpause the pool once no node carries Draining_MCP_Paused.",
