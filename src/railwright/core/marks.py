@@ -11,6 +11,8 @@ LEDGER_LABEL = "railwright.dev/ledger"
 
 VIRTUAL_CLUSTER = "railwright-virtual-cluster"
 """Context of the virtual cluster's kubeconfig, so the name of the cluster in every result that comes of it."""
+VIRTUAL_VARIANT = "virtual-cluster"
+"""VARIANT_ID in its nodes' os-release, by which an archive of it is known whatever the context was called."""
 VIRTUAL = "VIRTUAL CLUSTER: bytes, pods and device plugins are real; NICs (soft-RoCE), GPUs, drivers and operators are stand-ins"
 VIRTUAL_NOT_REAL = (
     "NIC hardware: soft-RoCE moves the bytes, so no figure says anything about a NIC",
@@ -19,6 +21,17 @@ VIRTUAL_NOT_REAL = (
     "operators and OpenShift itself: stand-ins that answer as the real ones were recorded to",
 )
 """What results on it leave out."""
+_OF_VIRTUAL = f" ({VIRTUAL_CLUSTER})"
+
+
+def is_virtual(cluster: str) -> bool:
+    """Whether a cluster's name is that of the virtual cluster, or of an archive of it: every result has it."""
+    return cluster == VIRTUAL_CLUSTER or cluster.endswith(_OF_VIRTUAL)
+
+
+def named_virtual(archive: str) -> str:
+    """Give the name of an archive that was collected from the virtual cluster."""
+    return archive if is_virtual(archive) else f"{archive}{_OF_VIRTUAL}"
 
 
 def is_ours(obj: KubeObject | None) -> bool:

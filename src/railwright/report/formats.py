@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from railwright.core.marks import VIRTUAL, VIRTUAL_CLUSTER
+from railwright.core.marks import VIRTUAL
 from railwright.core.redaction import redact
 from railwright.report.model import Document
 
@@ -26,7 +26,7 @@ def to_text(document: Document) -> str:
     """The text for people; a result of a simulated or a virtual cluster says so in its first line."""
     where = f" ({document.cluster})" if document.cluster else ""
     said = f"[{SIMULATED}{where}]\n" if document.simulated else ""
-    if document.cluster == VIRTUAL_CLUSTER:
+    if document.virtual:
         said = f"[{VIRTUAL}]\n"
     head = f"# {said}" if said and document.is_yaml else said
     return head + document.text.rstrip("\n") + "\n"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from railwright.core.marks import is_virtual
 from railwright.core.version import __version__
 
 
@@ -14,7 +15,7 @@ class Document:
 
     Attributes:
         schema: name of the payload's JSON Schema: "plan/v1alpha1".
-        cluster: what the person called the cluster.
+        cluster: what the person called the cluster; an archive of the virtual cluster has that in its name.
         simulated: nothing of it is real; shown wherever the result is.
         payload: JSON-ready; its keys stand beside the envelope's.
         text: the same for people.
@@ -30,6 +31,11 @@ class Document:
     exit_code: int = 0
     is_yaml: bool = False
 
+    @property
+    def virtual(self) -> bool:
+        """Whether it comes of the virtual cluster, live or archived: shown wherever the result is."""
+        return is_virtual(self.cluster)
+
     def as_data(self) -> dict[str, Any]:
         """The envelope with the payload's keys beside it."""
         return {
@@ -37,5 +43,6 @@ class Document:
             "railwright": __version__,
             "cluster": self.cluster,
             "simulated": self.simulated,
+            "virtual": self.virtual,
             **self.payload,
         }

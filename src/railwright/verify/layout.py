@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from railwright.core.ids import NodeName, RailName
-from railwright.core.marks import VIRTUAL_CLUSTER, VIRTUAL_NOT_REAL
+from railwright.core.marks import VIRTUAL_NOT_REAL, is_virtual
 from railwright.facts.model import NodeHardware, Snapshot
 from railwright.intent.model import Fabric, Method
 from railwright.plan.model import FabricPlan
@@ -117,7 +117,7 @@ def layout_of_plan(fabric: FabricPlan, snapshot: Snapshot, *, nodes: tuple[NodeN
         seats += [
             seat_of(rail, port, _hardware(snapshot, port.node), wanted) for port in rail.ports if port.node in nodes
         ]
-    virtual = snapshot.cluster.name == VIRTUAL_CLUSTER
+    virtual = is_virtual(snapshot.cluster.name)
     if virtual:
         # What stands for a GPU there has no memory: to ask for any would fail, and say nothing.
         seats = [replace(seat, gpu=None, gpu_id="") for seat in seats]

@@ -1,14 +1,22 @@
 """Results of the virtual cluster say so wherever they are shown, and those of other clusters do not."""
 
 import asyncio
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.verifying import verified
 
 from railwright import api
 from railwright.core.marks import VIRTUAL, VIRTUAL_CLUSTER, VIRTUAL_NOT_REAL
-from railwright.report.formats import to_text
+from railwright.core.node_record import HEADER
+from railwright.lab.cluster.openshift import OS_RELEASE
+from railwright.pipeline.diagnose import diagnosis_document
+from railwright.pipeline.documents import status_document
+from railwright.ports.world import World
+from railwright.report.collect import collect_document
+from railwright.report.formats import to_json, to_text
 from railwright.report.model import Document
 from railwright.report.verification.html import to_html
 from railwright.report.verification.junit import to_junit
@@ -37,6 +45,58 @@ def test_text_page_and_junit_say_it_of_a_virtual_cluster_only(cluster: str, says
 def test_what_people_pipe_on_says_it_in_a_comment() -> None:
     made = Document("workload/v1alpha1", VIRTUAL_CLUSTER, simulated=False, payload={}, text="kind: Pod", is_yaml=True)
     assert to_text(made).splitlines() == [f"# [{VIRTUAL}]", "kind: Pod"]
+
+
+class Named:
+    """A cluster that is called otherwise, and real."""
+
+    simulated = False
+
+    def __init__(self, inner, name):
+        self._inner, self.name = inner, name
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+class Playing:
+    """Nodes with another os-release."""
+
+    def __init__(self, inner, os_release):
+        self._inner, self._os_release = inner, os_release
+
+    async def read(self, node, script, *, timeout_s):
+        answer = await self._inner.read(node, script, timeout_s=timeout_s)
+        head, _, rest = answer.text.partition(f"{HEADER}os-release\n")
+        rest = rest[rest.index(HEADER) :]
+        return replace(answer, text=f"{head}{HEADER}os-release\n{self._os_release}{rest}")
+
+
+@pytest.mark.parametrize("redact", [True, False], ids=["redacted", "as-it-is"])
+@pytest.mark.parametrize(
+    ("name", "os_release", "says"),
+    [
+        (VIRTUAL_CLUSTER, 'ID="rhel"\n', True),
+        ("mine", OS_RELEASE, True),
+        ("mine", 'ID="rhel"\n', False),
+    ],
+    ids=["by its name", "by its nodes, under another name", "another cluster"],
+)
+async def test_what_is_read_from_an_archive_of_it_says_so(
+    name: str, os_release: str, says: bool, redact: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.tgz"
+    async with await api.open_cluster("sim:vanilla") as world:
+        played = World(Named(world.cluster, name), Playing(world.node, os_release), world.clock)
+        manifest = await api.collect(played, file, redact=redact)
+    assert collect_document(manifest, str(file), 1).virtual == (name == VIRTUAL_CLUSTER)
+    async with await api.open_cluster(f"bundle:{file}") as archive:
+        documents = (status_document(await api.status(archive)), diagnosis_document(await api.diagnose(archive)))
+    for document in documents:
+        assert to_text(document).startswith(f"[{VIRTUAL}]\n") == says
+        data = json.loads(to_json(document))
+        assert (data["virtual"], data["simulated"]) == (says, False)
+        assert data["cluster"].startswith(f"bundle:{file}")
 
 
 async def test_a_verify_on_it_asks_no_gpu_for_memory_and_names_what_is_not_real() -> None:

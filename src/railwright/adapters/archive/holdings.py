@@ -77,6 +77,7 @@ class Holdings:
         logs: the end of each log.
         nodes: what the Node port answers.
         taken_at: when it was collected, RFC 3339; "" where nothing says.
+        simulated, virtual: it was collected from a simulated world, or from the virtual cluster, by what it says itself.
         notes: what a person should know of it, one sentence each.
     """
 
@@ -90,6 +91,7 @@ class Holdings:
     node_problem: str = "the archive holds no record of this node"
     taken_at: str = ""
     simulated: bool = False
+    virtual: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -108,6 +110,7 @@ def together(parts: Sequence[Holdings]) -> Holdings:
         node_problem=parts[0].node_problem,
         taken_at=max(part.taken_at for part in parts),
         simulated=any(part.simulated for part in parts),
+        virtual=any(part.virtual for part in parts),
         notes=tuple(note for part in parts for note in part.notes),
     )
 

@@ -1,5 +1,7 @@
 """Open an archive as a World; what kind of archive it is shows in what is in it, never in its name."""
 
+import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +13,10 @@ from railwright.adapters.archive.node import ArchiveNode
 from railwright.adapters.archive.share import share
 from railwright.adapters.archive.tree import Tree, open_tree
 from railwright.core.errors import UsageError
+from railwright.core.marks import VIRTUAL_VARIANT, named_virtual
 from railwright.ports.world import World
+
+_VIRTUAL_NODE = re.compile(rf'^VARIANT_ID="?{re.escape(VIRTUAL_VARIANT)}"?$', re.MULTILINE)
 
 
 def open_archive(path: str | Path, name: str = "") -> World:
@@ -19,7 +24,8 @@ def open_archive(path: str | Path, name: str = "") -> World:
     Open an archive; close the world to let go of it.
 
     Args:
-        name: what the person called it; the path when left out.
+        name: what the person called it; the path when left out. The virtual cluster's name is put behind it where
+            the archive is of that.
 
     Raises:
         UsageError: nothing is there, nothing in it is known, or it is damaged or beyond a limit.
@@ -30,7 +36,8 @@ def open_archive(path: str | Path, name: str = "") -> World:
     tree = open_tree(Path(path), share)
     try:
         holdings = _holdings(tree)
-        cluster = ArchiveCluster(name or f"bundle:{path}", holdings)
+        called = name or f"bundle:{path}"
+        cluster = ArchiveCluster(named_virtual(called) if _is_virtual(holdings) else called, holdings)
         clock = ArchiveClock(_time(holdings.taken_at, Path(path)))
     except BaseException:
         tree.close()
@@ -63,6 +70,17 @@ def _holdings(tree: Tree) -> Holdings:
         hint = "give an archive of `railwright collect`, a must-gather, a sosreport, a node record, or objects as YAML"
         raise UsageError(message, hint=hint)
     return together(found)
+
+
+def _is_virtual(holdings: Holdings) -> bool:
+    """Whether it is of the virtual cluster: it says so, or the first node that was read is one of its."""
+    if holdings.virtual:
+        return True
+    for read in holdings.nodes.values():
+        with suppress(UsageError):  # damaged: whoever reads that node is told
+            if text := read().text:
+                return _VIRTUAL_NODE.search(text) is not None
+    return False
 
 
 def _notes(where: str, tree: Tree, holdings: Holdings, taken_at: datetime) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from railwright.adapters.archive.tree import Tree, read_whole
 from railwright.core.archive import FORMAT, FORMAT_FILE, MANIFEST_FILE, ArchiveManifest, CollectedNode
 from railwright.core.errors import UsageError
 from railwright.core.ids import NodeName
+from railwright.core.marks import is_virtual
 from railwright.core.objects import Kind, KubeObject, Ref
 from railwright.ports.cluster import ServedKind
 from railwright.ports.node import NodeAnswer
@@ -80,6 +81,7 @@ def holdings_of(tree: Tree, top: str) -> Holdings:
         node_problem="this node was not asked for when the archive was made",
         taken_at=manifest.taken_at,
         simulated=manifest.simulated,
+        virtual=is_virtual(manifest.cluster),
         notes=(_about(manifest),),
     )
 

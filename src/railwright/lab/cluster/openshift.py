@@ -10,6 +10,7 @@ from typing import Any
 
 from railwright.core.ids import NetDevice, NodeName, PciAddress, RdmaDevice
 from railwright.core.kinds import DAEMON_SET
+from railwright.core.marks import VIRTUAL_VARIANT
 from railwright.core.objects import KubeObject, ref_of
 from railwright.lab.cluster.images import TOOLS
 from railwright.lab.cluster.shape import MTU_BYTES, NIC_IDS, Shape, node_name
@@ -24,7 +25,7 @@ OS_RELEASE = (
     'ID="rhel"\n'
     'VERSION_ID="9.6"\n'
     f'OSTREE_VERSION="{_BUILD}"\n'
-    'VARIANT_ID="virtual-cluster"\n'
+    f'VARIANT_ID="{VIRTUAL_VARIANT}"\n'
     f'PRETTY_NAME="Red Hat Enterprise Linux CoreOS {_BUILD} (played by Debian in a virtual cluster)"\n'
 )
 """The nodes' /etc/os-release: kubelets report it, and what follows OpenShift's releases reads it there."""

@@ -54,7 +54,8 @@ def payload_schema(name: str) -> dict[str, Any]:
         "railwright": {"type": "string"},
         "cluster": {"type": "string"},
         "simulated": {"type": "boolean"},
+        "virtual": {"type": "boolean"},
         **schema["properties"],
     }
-    schema["required"] = ["schema", "railwright", "cluster", "simulated", *schema.get("required", [])]
+    schema["required"] = ["schema", "railwright", "cluster", "simulated", "virtual", *schema.get("required", [])]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

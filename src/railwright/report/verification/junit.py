@@ -6,7 +6,7 @@ What fails without a cell that fails (a port that partition keys cut off: its ce
 
 from xml.etree import ElementTree as ET
 
-from railwright.core.marks import VIRTUAL_CLUSTER
+from railwright.core.marks import is_virtual
 from railwright.core.verdicts import Verdict
 from railwright.verify.model import Cell, Culprit, VerifyRecord
 
@@ -54,7 +54,7 @@ def _places(root: ET.Element, record: VerifyRecord, culprits: list[Culprit]) -> 
 
 def _empty_suite(root: ET.Element, record: VerifyRecord, name: str, numbers: tuple[int, int, int, int]) -> ET.Element:
     shown = f"{name} [simulated]" if record.summary.simulated else name
-    if record.summary.cluster == VIRTUAL_CLUSTER:
+    if is_virtual(record.summary.cluster):
         shown = f"{name} [virtual cluster]"
     suite = ET.SubElement(root, "testsuite", {"name": shown, "timestamp": record.summary.started_at.rstrip("Z")})
     for key, number in zip(_COUNTED, numbers, strict=True):

@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections import Counter
 from hashlib import sha256
 
-from railwright.core.marks import VIRTUAL, VIRTUAL_CLUSTER
+from railwright.core.marks import VIRTUAL, is_virtual
 from railwright.core.verdicts import Verdict
 from railwright.core.version import __version__
 from railwright.report.tables import count, duration
@@ -53,7 +53,7 @@ def _header(record: VerifyRecord) -> tuple[Node, ...]:
         if summary.simulated
         else None
     )
-    virtual = el("p", VIRTUAL, class_="banner") if summary.cluster == VIRTUAL_CLUSTER else None
+    virtual = el("p", VIRTUAL, class_="banner") if is_virtual(summary.cluster) else None
     interrupted = (
         el("p", "Interrupted: what was not reached is UNKNOWN.", class_="banner") if summary.interrupted else None
     )
