@@ -17,13 +17,17 @@ from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.core.risk import Risk
 from railwright.facts.model import Snapshot
-from railwright.pipeline.reloads import DRIVERS, Driver, Reload
+from railwright.pipeline.reloads import DRIVERS, Driver, Form, Reload, ours
 from railwright.plan.model import GPU_DRIVER_READY, NIC_DRIVER_READY, Batch, Move, Plan, PlanWarning
 
 _DONE = frozenset({"", "upgrade-done"})
 _SUBSCRIPTION_FIELDS = frozenset({("spec", "channel"), ("spec", "startingCSV")})
 _DRAINS = "its pods are drained, the driver is replaced, and it is given back"
 _TAKES_GPUS = "pods with GPUs are taken off it, the driver is replaced, and it is given back"
+_COMES = "its pods come to all these nodes with one write, and no label holds the first pod of a node"
+_GOES = "its pods go from all these nodes with one write, and no label holds them"
+_NONE = "none of its operator"
+_STAGES = {kinds.NIC_CLUSTER_POLICY: NIC_DRIVER_READY, kinds.CLUSTER_POLICY: GPU_DRIVER_READY}
 _BY_HAND = (
     "nothing replaces its driver pod by itself (upgradePolicy.autoUpgrade is off): delete the pod while apply waits"
 )
@@ -42,15 +46,21 @@ def moves_of(
     changed = {change.ref: change for change in changes}
     operators = tuple(move for change in changed.values() for move in _of_operator(change))
     moving = {item.what for item in operators}
-    ours = frozenset(node.node for node in plan.nodes if node.admitted or node.was_admitted)
     found: list[Move] = []
     for kind, driver in DRIVERS.items():
         policy = next(iter(snapshot.cluster.of_kind(kind)), None)
         wanted = next((change.desired for ref, change in changed.items() if ref.kind == kind), None)
-        starts = driver.package in moving or any(item.kind == kind for item in reloads)
-        nodes = _to_move(driver, ours, snapshot, ledger, starts=starts)
-        if nodes and policy is not None:
-            found.append(_of_driver(driver, kind, nodes, _Rules(wanted, policy, driver), snapshot))
+        reload = next((item for item in reloads if item.kind == kind), None)
+        if policy is None:
+            continue
+        rules = _Rules(wanted, policy, driver)
+        if reload is not None and reload.form is not Form.ANEW:
+            found.append(_together(driver, reload, rules, snapshot))
+            continue
+        starts = driver.package in moving or reload is not None
+        nodes = _to_move(driver, ours(plan), snapshot, ledger, starts=starts)
+        if nodes:
+            found.append(_of_driver(driver, kind, nodes, rules, snapshot))
     return (*operators, *found)
 
 
@@ -94,19 +104,18 @@ def _of_operator(change: Change) -> Iterator[Move]:
 
 
 def _to_move(
-    driver: Driver, ours: frozenset[NodeName], snapshot: Snapshot, ledger: Ledger, *, starts: bool
+    driver: Driver, in_fabrics: frozenset[NodeName], snapshot: Snapshot, ledger: Ledger, *, starts: bool
 ) -> tuple[NodeName, ...]:
     """Name nodes that have still to move: all that have the driver when it starts, else those that wait or are at it."""
-    state = driver.skip_label.replace(".skip", "-state")
     return tuple(
         node.name
         for node in sorted(snapshot.nodes, key=lambda item: item.name)
-        if node.name in ours
+        if node.name in in_fabrics
         and not _held_by_others(node.name, node.labels.get(driver.skip_label, ""), driver, ledger)
         and (
-            (starts and driver.runs_on(node))
-            or driver.skip_label in node.labels
-            or (node.labels.get(state, "") not in _DONE)
+            (starts and driver.may_run_on(node, in_fabrics))
+            or node.labels.get(driver.skip_label) == "true"
+            or node.labels.get(driver.state_label, "") not in _DONE
         )
     )
 
@@ -120,29 +129,49 @@ def _held_by_others(node: NodeName, value: str, driver: Driver, ledger: Ledger) 
 
 
 def _of_driver(driver: Driver, kind: Kind, nodes: tuple[NodeName, ...], rules: _Rules, snapshot: Snapshot) -> Move:
-    here = (node.hardware for node in snapshot.nodes if node.name in nodes and node.hardware is not None)
-    seen = sorted({driver.version(hardware) for hardware in here} - {""})
     automatic = rules.value("upgradePolicy", "autoUpgrade", default=False) is True
     drains = rules.value("upgradePolicy", "drain", "enable", default=False) is True
     return Move(
         what=driver.name,
         object=f"{kind.kind} spec.{'.'.join(driver.section[1:])}",
-        seen=", ".join(seen) or "not loaded",
+        seen=_seen(driver, nodes, snapshot) or "not loaded",
         wanted=rules.version,
         nodes=nodes,
         skip_label=driver.skip_label if automatic else "",
         at_once=max(1, int(rules.value("upgradePolicy", "maxParallelUpgrades", default=1))),
         how=(_DRAINS if drains else _TAKES_GPUS) if automatic else _BY_HAND,
         risk=Risk.DRAIN if automatic else Risk.DRIVER_RELOAD,
-        stage=NIC_DRIVER_READY if kind == kinds.NIC_CLUSTER_POLICY else GPU_DRIVER_READY,
+        stage=_STAGES[kind],
     )
 
 
+def _together(driver: Driver, reload: Reload, rules: _Rules, snapshot: Snapshot) -> Move:
+    """Describe a driver that comes to all its nodes with one write, or goes from them."""
+    comes = reload.form is Form.COMES
+    seen = _seen(driver, reload.nodes, snapshot)
+    return Move(
+        what=driver.name,
+        object=f"{reload.kind.kind} spec.{'.'.join(driver.section[1:])}",
+        seen=seen or (_NONE if comes else "not loaded"),
+        wanted=rules.version if comes else _NONE,
+        nodes=reload.nodes,
+        at_once=len(reload.nodes),
+        together=True,
+        how=_COMES if comes else _GOES,
+        stage=_STAGES[reload.kind],
+    )
+
+
+def _seen(driver: Driver, nodes: tuple[NodeName, ...], snapshot: Snapshot) -> str:
+    here = (node.hardware for node in snapshot.nodes if node.name in nodes and node.hardware is not None)
+    return ", ".join(sorted({driver.version(hardware) for hardware in here} - {""}))
+
+
 def with_moves(plan: Plan, moves: tuple[Move, ...], snapshot: Snapshot, ledger: Ledger) -> Plan:
-    """Give the plan with its moves: batches no larger than they allow, and nodes that others hold back named."""
-    sizes = [move.at_once for move in moves if move.nodes]
-    batches = _cut(plan.batches, min(sizes)) if sizes else plan.batches
-    warnings = tuple(_held_warnings(plan, snapshot, ledger))
+    """Give the plan with its moves: batches as they need them, and nodes named that do not get their turn."""
+    on_nodes = tuple(move for move in moves if move.nodes)
+    batches = _in_turns(plan, on_nodes) if on_nodes else plan.batches
+    warnings = (*_held_warnings(plan, snapshot, ledger), *_turnless_warnings(plan, moves))
     return replace(plan, moves=moves, batches=batches, warnings=(*plan.warnings, *warnings))
 
 
@@ -159,10 +188,45 @@ def _held_warnings(plan: Plan, snapshot: Snapshot, ledger: Ledger) -> Iterator[P
                 )
 
 
-def _cut(batches: tuple[Batch, ...], size: int) -> tuple[Batch, ...]:
-    """Cut the batches after the canaries into smaller ones."""
-    if not batches:
+def _turnless_warnings(plan: Plan, moves: tuple[Move, ...]) -> Iterator[PlanWarning]:
+    """Name nodes that a move holds and that no batch has: nothing would let them go."""
+    admitted = set(plan.admitted)
+    for move in moves:
+        for node in plan.nodes if move.skip_label else ():
+            if node.node in move.nodes and node.node not in admitted:
+                yield PlanWarning(
+                    "driver-held-without-turn",
+                    f"{node.node} keeps its {move.what} ({move.skip_label}=true), and no batch has it: {node.reason}. Mend"
+                    f" that, or put it back into spec.nodes, and apply; or let it go: oc label node {node.node}"
+                    f" {move.skip_label}-",
+                    node.node,
+                )
+
+
+def _in_turns(plan: Plan, moves: tuple[Move, ...]) -> tuple[Batch, ...]:
+    """Cut the batches to what the moves allow: first the canaries, then those that prove a move in their place."""
+    if not plan.batches:
         return ()
-    rest = [node for batch in batches[1:] for node in batch.nodes]
-    parts = (tuple(rest[start : start + size]) for start in range(0, len(rest), size))
-    return (batches[0], *(Batch(f"batch-{number}", part) for number, part in enumerate(parts, 2)))
+    size = min(move.at_once for move in moves)
+    canaries, rest = plan.batches[0].nodes, [node for batch in plan.batches[1:] for node in batch.nodes]
+    seconds = _second_canaries(plan, moves)
+    first_of_rest = [node for node in rest if node in seconds]
+    last = [node for node in rest if node not in seconds]
+    parts = [
+        tuple(nodes[start : start + size])
+        for nodes in (canaries, first_of_rest, last)
+        for start in range(0, len(nodes), size)
+    ]
+    return tuple(Batch("canary" if number == 1 else f"batch-{number}", part) for number, part in enumerate(parts, 1))
+
+
+def _second_canaries(plan: Plan, moves: tuple[Move, ...]) -> frozenset[NodeName]:
+    """Name the first node that moves of each group whose canary does not: one that stays as it is proves nothing."""
+    groups = [group for fabric in plan.fabrics for group in fabric.groups]
+    found = set()
+    for move in moves:
+        for group in groups:
+            movers = [node for node in group.nodes if node in move.nodes]
+            if movers and not set(movers) & set(plan.batches[0].nodes):
+                found.add(movers[0])
+    return frozenset(found)

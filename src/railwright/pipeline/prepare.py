@@ -80,12 +80,12 @@ async def prepare_from(
         return Prepared(intents, snapshot, decided, Manifests(()), Changes(()), ledger, turn=turn)
     compared = await _compared(world, decided, ledger, turn)
     changes = tuple(change for _, change in compared.changes.items)
-    again = reloads_of(changes, snapshot)
+    again = reloads_of(changes, decided, snapshot)
     moves = moves_of(changes, again, decided, snapshot, ledger)
     decided = with_moves(decided, moves, snapshot, ledger)
     if moves:
         compared = await _compared(world, decided, ledger, turn, known=compared.live)
-    decided = replace(decided, reaches=(*decided.reaches, *(item.reach() for item in again)))
+    decided = replace(decided, reaches=(*decided.reaches, *(item.reach(moves) for item in again)))
     live = compared.live
     return Prepared(intents, snapshot, decided, compared.manifests, compared.changes, ledger, live.problems, turn)
 

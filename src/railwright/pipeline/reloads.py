@@ -3,18 +3,20 @@ Drivers that a write loads anew on nodes that have them already. Pure.
 
 An operator replaces its driver pods when their template changes, whatever the reason: a second fabric widens the node
 selector of the one NicClusterPolicy, and with it the driver's pods of every node are of an old form.
+What holds a driver is a label that keeps a pod as it is: one that comes for the first time, or goes, is not held.
 Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 controllers against kube-apiserver 1.36.3, 2026-11.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from railwright.changes.model import Action, Change, FieldPath
 from railwright.core import kinds
 from railwright.core.ids import NodeName
-from railwright.core.objects import Kind
+from railwright.core.objects import Kind, dig
 from railwright.facts.model import NodeFacts, NodeHardware, Snapshot
-from railwright.plan.model import Reach
+from railwright.plan.model import Move, Plan, Reach
 from railwright.plan.objects import NETWORK_OPERATOR
 from railwright.plan.operands import GPU_PACKAGE
 from railwright.plan.turns import GPU_DRIVER_SKIP, NIC_DRIVER_SKIP
@@ -43,8 +45,15 @@ class Driver:
         """Where the driver itself is described."""
         return self.sections[0]
 
-    def runs_on(self, node: NodeFacts) -> bool:
-        """Whether a node has it, for all that was seen."""
+    @property
+    def state_label(self) -> str:
+        """Where its operator keeps a node's state, once the node has a pod of it."""
+        return self.skip_label.replace(".skip", "-state")
+
+    def may_run_on(self, node: NodeFacts, ours: Collection[NodeName]) -> bool:
+        """Whether a node has it; of ours one counts too that could not be read, or on which it is not loaded just now."""
+        if node.name in ours and (node.hardware is None or node.labels.get(self.state_label)):
+            return True
         return node.hardware is not None and bool(self.version(node.hardware))
 
 
@@ -68,41 +77,80 @@ DRIVERS: Mapping[Kind, Driver] = {
 }
 
 
+class Form(Enum):
+    """What a write does to a driver where it runs: only its next form can be held back by a label."""
+
+    ANEW = "loads the {driver} anew on every node that has it ({nodes})"
+    COMES = "puts the {driver} on {nodes} at once: no label holds back a driver that a node has not had"
+    GOES = "takes the {driver} off {nodes} at once: no label holds back a driver that goes"
+
+
 @dataclass(frozen=True)
 class Reload:
-    """One driver that is loaded anew: on which nodes, and for which fields of which object."""
+    """One driver that is loaded anew, comes or goes: on which nodes, and for which fields of which object."""
 
     driver: str
     object: str
     kind: Kind
     nodes: tuple[NodeName, ...]
     fields: tuple[str, ...]
+    form: Form = Form.ANEW
 
     @property
     def text(self) -> str:
         """The same for people."""
-        return (
-            f"{self.object} changes in {', '.join(self.fields)}: its operator loads the {self.driver} anew on every node"
-            f" that has it ({', '.join(self.nodes)})"
-        )
+        does = self.form.value.format(driver=self.driver, nodes=", ".join(self.nodes))
+        return f"{self.object} changes in {', '.join(self.fields)}: its operator {does}"
 
-    def reach(self) -> Reach:
+    def unheld(self, moves: Iterable[Move]) -> tuple[NodeName, ...]:
+        """Name the nodes that no label of a move holds until their turn."""
+        held = {node for move in moves if move.what == self.driver and move.skip_label for node in move.nodes}
+        return tuple(node for node in self.nodes if node not in held)
+
+    def reach(self, moves: tuple[Move, ...]) -> Reach:
         """The same as a step that no selector holds back."""
-        return Reach(self.text, self.nodes, "node by node, canaries first; a label keeps it off a node until its turn")
+        unheld = self.unheld(moves)
+        if len(unheld) == len(self.nodes):
+            return Reach(self.text, self.nodes, "")
+        rest = f"; nothing holds {', '.join(unheld)}, and the operator goes on there as it likes" if unheld else ""
+        held = "node by node, canaries first; a label keeps it off a node of ours until its turn"
+        return Reach(self.text, self.nodes, held + rest)
 
 
-def reloads_of(changes: Iterable[Change], snapshot: Snapshot) -> tuple[Reload, ...]:
-    """Find what is loaded anew; a driver that runs nowhere yet is loaded for the first time, which is no matter here."""
+def reloads_of(changes: Iterable[Change], plan: Plan, snapshot: Snapshot) -> tuple[Reload, ...]:
+    """Find what is loaded anew, comes to nodes that are admitted already, or goes."""
     found = []
     for change in changes:
         driver = DRIVERS.get(change.ref.kind)
         if driver is None or change.action is Action.CREATE:
             continue
         fields = sorted({".".join(item.path[:2]) for item in change.fields if _is_in_pods(item.path, driver)})
-        nodes = tuple(node.name for node in snapshot.nodes if driver.runs_on(node))
+        form = _form(change, driver, snapshot)
+        nodes = _nodes(driver, form, plan, snapshot)
         if fields and nodes:
-            found.append(Reload(driver.name, str(change.ref), change.ref.kind, nodes, tuple(fields)))
+            found.append(Reload(driver.name, str(change.ref), change.ref.kind, nodes, tuple(fields), form))
     return tuple(found)
+
+
+def ours(plan: Plan) -> frozenset[NodeName]:
+    """Name the nodes that are in a fabric, or were."""
+    return frozenset(node.node for node in plan.nodes if node.admitted or node.was_admitted)
+
+
+def _nodes(driver: Driver, form: Form, plan: Plan, snapshot: Snapshot) -> tuple[NodeName, ...]:
+    """Name the nodes that it happens to; a driver comes to those that carry their admission already."""
+    if form is Form.COMES:
+        return tuple(node.node for node in plan.nodes if node.was_admitted)
+    return tuple(node.name for node in snapshot.nodes if driver.may_run_on(node, ours(plan)))
+
+
+def _form(change: Change, driver: Driver, snapshot: Snapshot) -> Form:
+    live = snapshot.cluster.objects.get(change.ref, {})
+    if not any(item.path[: len(driver.section)] == driver.section for item in change.fields):
+        return Form.ANEW
+    if dig(live, *driver.section) is None:
+        return Form.COMES
+    return Form.GOES if dig(change.desired, *driver.section) is None else Form.ANEW
 
 
 def _is_in_pods(path: FieldPath, driver: Driver) -> bool:

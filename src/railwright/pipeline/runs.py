@@ -188,8 +188,8 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     if not has_writes(changes):
         return None
     moves = moves_in(run, prepared.plan)
-    waiting = {node for move in prepared.plan.moves if move.skip_label for node in move.nodes}
-    reloads = tuple(item for item in reloads_of(changes.changes, prepared.snapshot) if set(item.nodes) - waiting)
+    found = reloads_of(changes.changes, prepared.plan, prepared.snapshot)
+    reloads = tuple(item for item in found if item.unheld(prepared.plan.moves))
     risks = (
         _risk_of(run, stage, prepared.plan),
         Risk.DRIVER_RELOAD if reloads else Risk.NONE,
@@ -199,8 +199,8 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     if risk is Risk.NONE:
         return None
     batch = f", batch {run.batch_name}" if run.batch_name else ""
-    again = {node for item in reloads for node in item.nodes if node not in waiting}
-    nodes = tuple(sorted({*_reached(changes, prepared.plan) - waiting, *changes.nodes, *again}))
+    again = {node for item in reloads for node in item.unheld(prepared.plan.moves)}
+    nodes = tuple(sorted({*_reached(changes, prepared.plan), *changes.nodes, *again}))
     return Question(
         risk=risk,
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
@@ -265,7 +265,8 @@ def _reached(changes: StageChanges, plan: Plan) -> frozenset[NodeName]:
     if not any(_writes(change) and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
         return frozenset(changes.nodes)
     reached = {node for reach in plan.reaches if "ClusterPolicy" in reach.what for node in reach.nodes}
-    return frozenset({*changes.nodes, *(reached - set(plan.without_gpu_operands))})
+    waiting = {node for move in plan.moves if move.skip_label == GPU_DRIVER_SKIP for node in move.nodes}
+    return frozenset({*changes.nodes, *(reached - set(plan.without_gpu_operands) - waiting)})
 
 
 def take_over_question(run: Run, changes: StageChanges) -> Question | None:

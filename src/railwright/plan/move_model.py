@@ -20,6 +20,7 @@ class Move:
         nodes: on which it has still to happen; empty for an operator.
         skip_label: node label that keeps this driver as it is until the node's turn; "" where nothing does.
         at_once: most nodes that one batch takes.
+        together: whether it happens to all its nodes with the first write, whatever their turn.
         how: what happens to a node in its turn.
         risk: the worst of it.
         stage: in which it happens.
@@ -32,6 +33,7 @@ class Move:
     nodes: tuple[NodeName, ...] = ()
     skip_label: str = ""
     at_once: int = 1
+    together: bool = False
     how: str = ""
     risk: Risk = Risk.DRIVER_RELOAD
     stage: StageName = OPERATORS_INSTALLED

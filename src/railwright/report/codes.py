@@ -87,6 +87,7 @@ WARNINGS = {
     "catalog-not-read": "PackageManifests could not be read, so the newest version is not known.",
     "driver-by-digest": "A driver image by digest loses the toolkit container that builds it on OpenShift.",
     "driver-held-by-others": "A label that somebody set keeps a node's driver as it is; the move leaves it out.",
+    "driver-held-without-turn": "A move holds a node's driver and no batch has the node: nothing lets it go by itself.",
     "driver-image-unknown": "Whether the DOCA driver has an image for this system is not known.",
     "driver-is-there": "The NicClusterPolicy that is there runs the DOCA driver already.",
     "driver-pods-stay-old": "A policy of others does not upgrade drivers by itself; somebody has to delete the driver's pods.",

@@ -279,7 +279,7 @@ def _moves_text(plan: Plan) -> str:
     lines = []
     for move in plan.moves:
         turns = [", ".join(node for node in batch.nodes if node in move.nodes) for batch in plan.batches]
-        order = [turn for turn in turns if turn]
+        order = [", ".join(move.nodes)] if move.together else [turn for turn in turns if turn]
         where = f"\n      {len(order)} turns: {_some(order, 4)}" if len(order) > 1 else f"\n      {''.join(order)}"
         lines.append(f"{move.text}  ({move.object})" + (where if move.nodes else "") + f"\n      {move.how}")
         if move.skip_label:
