@@ -101,5 +101,5 @@ async def test_a_ledger_that_cannot_be_read_stops_everything_and_nothing_is_writ
     for job in (applied(meddled, intents), applied(world, intents), api.clean(world, approval=Yes())):
         code, said = await end_of(job)
         assert code == 3
-        assert "key notes is not as railwright ledger format 1 writes it" in said
+        assert "key notes is not as railwright writes it" in said
         assert "until then nothing is written" in said
