@@ -23,11 +23,11 @@ from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
 from railwright.pipeline.model import ApplyRecord, Prepared
 from railwright.pipeline.needs import Extent, writing_needs
-from railwright.pipeline.prepare import prepare, prepare_from
+from railwright.pipeline.prepare import prepare_from, prepare_whole
 from railwright.pipeline.prove import NOT_ASKED, as_kept, kept, prove
 from railwright.pipeline.refusals import not_confirmed, refused
 from railwright.pipeline.removal import leaves_sriov, remove
-from railwright.pipeline.rights import check_reads, check_rights
+from railwright.pipeline.rights import check_rights
 from railwright.pipeline.roll_back import forgotten, is_rolling_entry
 from railwright.pipeline.runs import Run, nodes_of, risk_question, runs_of, stage_changes, take_over_question, turn_of
 from railwright.pipeline.unwanted import removal_question, unwanted
@@ -94,8 +94,7 @@ async def apply_fabrics(
         PermissionMissing: this login lacks rights; each is named, and nothing was written.
         ClusterError: the cluster does not answer, or refuses us.
     """
-    prepared = await prepare(world, intents, catalog, progress)
-    check_reads("apply", prepared)
+    prepared = await prepare_whole(world, intents, catalog, progress)
     _check(prepared.plan, until)
     if not dry_run:
         await check_rights(world, "apply", writing_needs(Extent(prepared, until, prove)))
@@ -214,7 +213,7 @@ async def _with_ledger(job: _Job, prepared: Prepared, until: StageName | None) -
     if not has_moved(prepared.ledger, job.store.ledger):
         return prepared
     job.progress.emit(Note("another railwright was at work since the plan was made: planning again"))
-    again = await prepare(job.world, job.intents, job.catalog, job.progress)
+    again = await prepare_whole(job.world, job.intents, job.catalog, job.progress)
     _check(again.plan, None)
     await check_rights(job.world, "apply", writing_needs(Extent(again, until, job.prove)))
     return again
@@ -224,7 +223,7 @@ async def _prepared_again(job: _Job, last: Prepared, turn: Turn | None, *, fresh
     """Plan for a turn: with facts read anew, or with those that are fresh still."""
     if fresh:
         return await prepare_from(job.world, last.snapshot, last.intents, last.ledger, job.catalog, turn)
-    return await prepare(job.world, job.intents, job.catalog, job.progress, turn)
+    return await prepare_whole(job.world, job.intents, job.catalog, job.progress, turn, begun=True)
 
 
 async def _note(job: _Job, run: Run, record: StageRecord, plan: Plan) -> None:
@@ -312,7 +311,7 @@ async def _prove(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
         StageStarted(run.stage, run.number, run.total, "", prepared.plan.admitted, stage.risk.value, stage.expected_s)
     )
     # Labels of the last batch are newer than the facts of its turn.
-    seen = await prepare(job.world, job.intents, job.catalog, job.progress)
+    seen = await prepare_whole(job.world, job.intents, job.catalog, job.progress, begun=True)
     record = await prove(job.world, seen, names, job.catalog, job.progress, job.store)
     job.has_measured = record.verdict is not Verdict.SKIP
     return record

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.model import Ledger
 from railwright.apply.ours import known_refs, taken_by_ref
+from railwright.apply.retry import retried
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
 from railwright.changes.model import Changes
@@ -21,11 +22,15 @@ from railwright.pipeline.live import Live, read_live
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.moves import moves_of, with_moves
 from railwright.pipeline.reloads import reloads_of
+from railwright.pipeline.rights import check_reads
 from railwright.plan.model import Plan
 from railwright.plan.plan import plan
 from railwright.plan.turns import Turn, at_turn
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
+
+_READ_LIMIT_S = 30.0
+"""For an API server that is replaced by another one; what lasts longer is told."""
 
 
 async def prepare(
@@ -49,6 +54,34 @@ async def prepare(
     if not problem:
         return prepared
     return replace(prepared, problems=(problem, *prepared.problems))
+
+
+async def prepare_whole(
+    world: World,
+    intents: tuple[Intent, ...],
+    catalog: Catalog,
+    progress: Progress,
+    turn: Turn | None = None,
+    *,
+    begun: bool = False,
+) -> Prepared:
+    """
+    Do the same for `apply`, which needs every fact: what the cluster fails to answer is asked for again for a while.
+
+    Args:
+        begun: it has written already, maybe.
+
+    Raises:
+        PermissionMissing: part of it is denied.
+        ClusterBusy: part of it was not answered.
+    """
+
+    async def once() -> Prepared:
+        prepared = await prepare(world, intents, catalog, progress, turn)
+        check_reads("apply", prepared, begun=begun)
+        return prepared
+
+    return await retried(once, world.clock, limit_s=_READ_LIMIT_S)
 
 
 async def prepare_exactly(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from railwright.apply.retry import retried
 from railwright.core import kinds
-from railwright.core.errors import PermissionMissing
+from railwright.core.errors import ClusterBusy, PermissionMissing
 from railwright.core.needs import Need, least, plural_of
 from railwright.pipeline.model import Prepared
 from railwright.plan.limits import NOT_READABLE
@@ -59,7 +59,7 @@ async def check_rights(world: World, command: str, needs: Iterable[Need], *, hin
 
 
 def hidden_from(plan: Plan) -> tuple[str, ...]:
-    """Say what this login may not read of what a plan is made by."""
+    """Say what was not read of what a plan is made by, and why."""
     return tuple(
         f"{item.where}: {item.message}" if item.where else item.message
         for item in plan.warnings
@@ -73,20 +73,41 @@ def with_warnings(prepared: Prepared) -> Prepared:
     return replace(prepared, plan=replace(prepared.plan, warnings=(*prepared.plan.warnings, *said)))
 
 
-def check_reads(command: str, prepared: Prepared) -> None:
+def check_reads(command: str, prepared: Prepared, *, begun: bool = False) -> None:
     """
-    Stop a command that writes where part of what it decides by may not be read: what is not seen is not absent.
+    Stop a command that writes where part of what it decides by was not read: what is not seen is not absent.
+
+    Args:
+        begun: it has written already, maybe; then what it did is in the ledger.
 
     Raises:
-        PermissionMissing: naming each verb and resource; nothing was written.
+        PermissionMissing: this login may not read it; naming each verb and resource.
+        ClusterBusy: the API server failed to answer for it.
     """
     missing = tuple(dict.fromkeys((*hidden_from(prepared.plan), *prepared.problems)))
-    if missing:
-        raise PermissionMissing(
-            "\n".join((f"{command} cannot decide by what this login may not read; nothing was written:", *missing)),
-            hint=f"railwright explain --rbac {command} prints a role that holds what it takes",
-            context={"missing": str(len(missing))},
+    if not missing:
+        return
+    context = {"missing": str(len(missing))}
+    until_now = "what was done until now is in the ledger" if begun else "nothing was written"
+    if _has_failed(prepared.plan):
+        raise ClusterBusy(
+            "\n".join((f"{command} cannot decide by what the cluster did not answer; {until_now}:", *missing)),
+            hint=f"run railwright {command} again once the API server answers for all of these",
+            context=context,
         )
+    raise PermissionMissing(
+        "\n".join((f"{command} cannot decide by what this login may not read; {until_now}:", *missing)),
+        hint=f"railwright explain --rbac {command} prints a role that holds what it takes",
+        context=context,
+    )
+
+
+def _has_failed(plan: Plan) -> bool:
+    """Whether something was not read for another reason than that it is denied."""
+    return any(
+        item.code == NOT_READABLE and item.where and not item.message.startswith(PermissionMissing.code)
+        for item in plan.warnings
+    )
 
 
 _ESCALATES = Need(kinds.ROLE.group, plural_of(kinds.ROLE), "escalate")

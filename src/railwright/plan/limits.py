@@ -8,7 +8,7 @@ NVIDIA/gpu-operator a22dbf67, api/nvidia/v1/clusterpolicy_types.go:574-585 (kern
 from railwright.catalog.model import Catalog, DefaultEntry, GpuOperatorEntry
 from railwright.core.errors import PermissionMissing
 from railwright.core.ids import NodeName
-from railwright.core.kinds import CLUSTER_POLICY, NETWORK_ATTACHMENT_DEFINITION
+from railwright.core.kinds import CLUSTER_POLICY, EVENT, NETWORK_ATTACHMENT_DEFINITION, PACKAGE_MANIFEST
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform
 from railwright.intent.model import GpuMemory
@@ -20,7 +20,9 @@ from railwright.plan.settings import Settings
 from railwright.plan.versions import csv_version
 
 NOT_READABLE = "facts-not-readable"
-"""Code of the warning for what this login may not read: a command that writes stops there."""
+"""Code of the warning for what was not read of what a plan is made by: a command that writes stops there."""
+_NOT_PLANNED_BY = (f"{EVENT} ", "older events", "log of ", "further logs ")
+"""Read for who asks for them, and no reason for anything here."""
 _64_KIB = 65536
 _NETWORK_PACKAGE = "nvidia-network-operator"
 _LEAST = {_NETWORK_PACKAGE: "gpudirect_min_network_operator", GPU_PACKAGE: "gpudirect_min_gpu_operator"}
@@ -80,9 +82,7 @@ def check_limits(
             _check_name(share, cluster, notes)
     for settings in all_settings:
         _check_gpu_driver(settings, cluster, catalog, notes)
-    for item in cluster.unseen:
-        if item.why.startswith(PermissionMissing.code):
-            notes.warn(NOT_READABLE, item.why.removeprefix(f"{PermissionMissing.code}: "), item.what)
+    _name_unseen(cluster, notes)
     if cluster.platform is Platform.KUBERNETES and not cluster.serves(NETWORK_ATTACHMENT_DEFINITION):
         notes.refuse(
             "multus-missing",
@@ -91,6 +91,15 @@ def check_limits(
             seen="k8s.cni.cncf.io/v1 is not served",
             hint="set secondaryNetwork.multus and cniPlugins in the Network Operator's Helm values",
         )
+
+
+def _name_unseen(cluster: ClusterFacts, notes: Notes) -> None:
+    """Say of everything that was not read why; a catalog that is out of service has a warning of its own."""
+    for item in cluster.unseen:
+        is_denied = item.why.startswith(PermissionMissing.code)
+        has_its_own = item.what == str(PACKAGE_MANIFEST) and not is_denied
+        if not has_its_own and not item.what.startswith(_NOT_PLANNED_BY):
+            notes.warn(NOT_READABLE, item.why, item.what)
 
 
 def _gpu_operator(operators: tuple[OperatorShare, ...], catalog: Catalog) -> GpuOperatorEntry | None:

@@ -92,7 +92,7 @@ WARNINGS = {
     "driver-is-there": "The NicClusterPolicy that is there runs the DOCA driver already.",
     "driver-pods-stay-old": "A policy of others does not upgrade drivers by itself; somebody has to delete the driver's pods.",
     "driver-without-canary": "A driver added to a policy of others comes to all nodes that it selects, at once.",
-    "facts-not-readable": "This login may not read part of the cluster; the plan was made without it, and apply stops there.",
+    "facts-not-readable": "Part of the cluster could not be read, and why; the plan was made without it, and apply stops there.",
     "fewer-rails": "A node has fewer rails than others; pods that ask for all do not fit there.",
     "firmware-virtual-functions": "More VFs than firmware offers: the SR-IOV operator changes firmware and reboots the node.",
     "gds-version-unknown": "No version of nvidia-fs is known for the GPU Operator, whose bundle names none.",

@@ -212,11 +212,15 @@ def planned(monkeypatch, make_plan: Callable[..., Plan] = a_plan) -> list[Plan]:
         earlier = tuple(an_intent(name) for name in sorted(ledger.fabrics) if name not in given)
         return await prepare_exactly(world, (*intents, *earlier), ledger, catalog, progress, turn)
 
+    async def prepare_whole(world, intents, catalog, progress, turn=None, *, begun=False):
+        del begun
+        return await prepare(world, intents, catalog, progress, turn)
+
     async def prepare_from(world, snapshot, intents, ledger, catalog, turn=None):
         del snapshot
         return await prepare_exactly(world, intents, ledger, catalog, None, turn)
 
-    monkeypatch.setattr(apply_module, "prepare", prepare)
+    monkeypatch.setattr(apply_module, "prepare_whole", prepare_whole)
     monkeypatch.setattr(apply_module, "prepare_from", prepare_from)
     monkeypatch.setattr(clean_module, "prepare_exactly", prepare_exactly)
     monkeypatch.setattr(clean_module, "prepare_from", prepare_from)

@@ -272,10 +272,10 @@ async def test_killed_after_any_write_and_run_again_everything_is_the_same(monke
 
 async def test_what_another_run_applied_since_the_plan_was_made_is_planned_with(monkeypatch):
     made = planned(monkeypatch)
-    world, prepare = a_world(), apply_module.prepare
+    world, prepare = a_world(), apply_module.prepare_whole
 
-    async def prepare_while_another_applies(*args):
-        prepared = await prepare(*args)
+    async def prepare_while_another_applies(*args, **options):
+        prepared = await prepare(*args, **options)
         if len(made) == 1:
             other = LedgerStore(world.cluster, world.clock)
             await other.note_fabric(WEST, "name: west")
@@ -287,7 +287,7 @@ async def test_what_another_run_applied_since_the_plan_was_made_is_planned_with(
     async def check_rights(_world, _command, needs):
         asked.append({need.name for need in needs})
 
-    monkeypatch.setattr(apply_module, "prepare", prepare_while_another_applies)
+    monkeypatch.setattr(apply_module, "prepare_whole", prepare_while_another_applies)
     monkeypatch.setattr(apply_module, "check_rights", check_rights)
     progress = Seeing()
     assert (await run(world, progress=progress)).exit_code == 0

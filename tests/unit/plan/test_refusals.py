@@ -233,12 +233,23 @@ def test_a_virtual_function_counts_as_its_port():
         ("openshift-version-unknown", {"openshift_version": "4.99.0"}),
         ("catalog-not-read", {"packages": (), "packages_problem": "forbidden"}),
         ("facts-not-readable", {"unseen": (Unseen("Pod", "permission-missing: u may not list pods"),)}),
+        ("facts-not-readable", {"unseen": (Unseen("Pod", "cluster: HTTP 500: etcd is gone"),)}),
+        ("facts-not-readable", {"unseen": (Unseen("NicClusterPolicy", "cluster-busy: HTTP 503"),)}),
+        ("facts-not-readable", {"unseen": (Unseen("served kinds", "cluster-busy: HTTP 503"),)}),
     ],
 )
 def test_what_is_not_known_for_sure_is_a_warning(code, changes):
     snapshot = two_nodes()
     made = plan((an_intent(),), replace(snapshot, cluster=replace(snapshot.cluster, **changes)), CATALOG)
     assert code in {warning.code for warning in made.warnings}
+
+
+@pytest.mark.parametrize("what", ["Event in default", "older events", "log of a/b c", str(kinds.PACKAGE_MANIFEST)])
+def test_what_no_plan_is_made_by_is_not_missed(what):
+    snapshot = two_nodes()
+    unseen = replace(snapshot.cluster, unseen=(Unseen(what, "cluster-busy: HTTP 503"),))
+    made = plan((an_intent(),), replace(snapshot, cluster=unseen), CATALOG)
+    assert "facts-not-readable" not in {warning.code for warning in made.warnings}
 
 
 def test_without_a_cluster_rails_must_be_named():
