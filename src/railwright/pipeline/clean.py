@@ -12,14 +12,15 @@ from railwright.apply.writer import Writer
 from railwright.catalog.model import Catalog
 from railwright.changes.model import Action
 from railwright.core import kinds
-from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, UsageError, WriteConflict
+from railwright.core.errors import ClusterError, Interrupted, ObjectRefused, Refused, UsageError, WriteConflict
 from railwright.core.ids import FabricName, StageName
 from railwright.core.verdicts import Verdict
 from railwright.facts.script import node_script
-from railwright.intent.model import Method
+from railwright.intent.model import Intent, Method
 from railwright.pipeline.clean_questions import Undo, ask, questions
 from railwright.pipeline.leftovers import cannot_be_restored, unknown_to_ledger
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
+from railwright.pipeline.moves import held_by_us
 from railwright.pipeline.needs import Extent, undoing_needs
 from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
 from railwright.pipeline.refusals import refused
@@ -92,6 +93,7 @@ async def clean(
     before = await prepare_exactly(world, everything, ledger, catalog, progress)
     check_reads("clean", before)
     staying = tuple(intent for intent in everything if intent.name not in names)
+    _check_no_move(staying, before)
     rest = await prepare_from(world, before.snapshot, staying, ledger, catalog) if staying else None
     if rest is not None and rest.plan.is_refused:
         raise refused(rest.plan.refusals)
@@ -144,6 +146,21 @@ def _names(ledger: Ledger, fabrics: tuple[FabricName, ...] | None) -> tuple[Fabr
         known = ", ".join(sorted(ledger.fabrics))
         raise UsageError(f"no fabric {', '.join(unknown)} was applied here", hint=f"applied: {known}")
     return tuple(name for name in fabrics if name in ledger.fabrics)
+
+
+def _check_no_move(staying: tuple[Intent, ...], before: Prepared) -> None:
+    """
+    Refuse to remove some fabrics while a move holds drivers: what is written for the others would let them all go.
+
+    Raises:
+        Refused: naming what is held.
+    """
+    held = held_by_us(before.snapshot, before.ledger)
+    if staying and held:
+        raise Refused(
+            f"drivers are on their way to another version, and held until their nodes' turn: {', '.join(held)}",
+            hint="end that first: railwright apply, with the new version or the old one; or clean every fabric",
+        )
 
 
 def _entries_to_undo(ledger: Ledger, rest: Prepared | None) -> tuple[LedgerEntry, ...]:

@@ -1,6 +1,6 @@
 """What can't be put back: settings in hardware, and what operators wrote that nobody takes away. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from railwright.apply.model import Ledger, LedgerEntry
 from railwright.core import kinds
@@ -29,13 +29,13 @@ _NOTED = ("noted", "yes")
 _MOST_BYTES = 256 * 1024
 
 
-def cannot_be_restored(entries: Iterable[LedgerEntry], ledger: Ledger, snapshot: Snapshot) -> tuple[str, ...]:
+def cannot_be_restored(entries: Collection[LedgerEntry], ledger: Ledger, snapshot: Snapshot) -> tuple[str, ...]:
     """Name what stays, a line each, with its value of before where the ledger has it."""
     kinds_made = {entry.ref.kind for entry in entries if entry.created}
     before = {key: value for note in ledger.fabrics.values() for key, value in note.before}
     return (
         *_firmware(kinds_made, before, snapshot),
-        *_labels(kinds_made, before, snapshot),
+        *_labels(kinds_made, before, _taken_off(entries), snapshot),
         *_cordons(kinds_made, snapshot),
     )
 
@@ -118,7 +118,15 @@ def _cordons(kinds_made: set[Kind], snapshot: Snapshot) -> list[str]:
     ]
 
 
-def _labels(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot) -> list[str]:
+def _taken_off(entries: Iterable[LedgerEntry]) -> frozenset[tuple[str, str]]:
+    """Give the labels of nodes that are ours, and go, by node."""
+    nodes = (entry for entry in entries if entry.ref.kind == kinds.NODE)
+    return frozenset((entry.ref.name, item.path[-1]) for entry in nodes for item in entry.fields)
+
+
+def _labels(
+    kinds_made: set[Kind], before: dict[str, str], gone: frozenset[tuple[str, str]], snapshot: Snapshot
+) -> list[str]:
     prefixes = tuple(prefix for kind, group in _OPERATOR_LABELS.items() if kind in kinds_made for prefix in group)
     if not prefixes:
         return []
@@ -127,7 +135,7 @@ def _labels(kinds_made: set[Kind], before: dict[str, str], snapshot: Snapshot) -
         changed = [
             f"{key}={value} (before: {_was(before, f'{node.name} {key}', 'absent')})"
             for key, value in sorted(node.labels.items())
-            if key.startswith(prefixes) and before.get(f"{node.name} {key}") != value
+            if key.startswith(prefixes) and before.get(f"{node.name} {key}") != value and (node.name, key) not in gone
         ]
         if changed:
             lines.append(f"labels that operators set on {node.name}: {', '.join(changed)}")

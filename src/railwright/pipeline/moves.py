@@ -13,10 +13,11 @@ from typing import Any
 from railwright.apply.model import Ledger
 from railwright.changes.model import MISSING, Action, Change
 from railwright.core import kinds
-from railwright.core.ids import NodeName
+from railwright.core.ids import NodeName, StageName
 from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.core.risk import Risk
 from railwright.facts.model import Snapshot
+from railwright.pipeline.model import Prepared
 from railwright.pipeline.reloads import DRIVERS, Driver, Form, Reload, ours
 from railwright.plan.model import GPU_DRIVER_READY, NIC_DRIVER_READY, Batch, Move, Plan, PlanWarning
 
@@ -122,10 +123,42 @@ def _to_move(
 
 def _held_by_others(node: NodeName, value: str, driver: Driver, ledger: Ledger) -> bool:
     """Whether somebody else keeps a node's driver as it is: theirs to decide on."""
+    return value == "true" and not _is_held_by_us(node, driver, ledger)
+
+
+def _is_held_by_us(node: NodeName, driver: Driver, ledger: Ledger) -> bool:
     entry = ledger.entries.get(Ref(kinds.NODE, "", node))
     fields = entry.fields if entry is not None else ()
-    ours = any(item.path[-1] == driver.skip_label and item.ours == "true" for item in fields)
-    return value == "true" and not ours
+    return any(item.path[-1] == driver.skip_label and item.ours == "true" for item in fields)
+
+
+def held_by_us(snapshot: Snapshot, ledger: Ledger) -> tuple[str, ...]:
+    """Name what a move that has not ended holds: "DOCA driver of worker-1"."""
+    return tuple(
+        f"{driver.name} of {node.name}"
+        for driver in DRIVERS.values()
+        for node in sorted(snapshot.nodes, key=lambda item: item.name)
+        if node.labels.get(driver.skip_label) == "true" and _is_held_by_us(node.name, driver, ledger)
+    )
+
+
+def under_way(prepared: Prepared, stage: StageName) -> str:
+    """Say which nodes of a move that has begun keep the old driver, or are at it; empty when there are none."""
+    labels = {node.name: node.labels for node in prepared.snapshot.nodes}
+    lines = []
+    for move in prepared.plan.moves:
+        if move.stage != stage or not move.skip_label:
+            continue
+        state = move.skip_label.replace(".skip", "-state")
+        begun = [
+            node
+            for node in move.nodes
+            if labels[node].get(move.skip_label) == "true" or labels[node].get(state, "") not in _DONE
+        ]
+        if begun:
+            keeps = "keeps its" if len(begun) == 1 else "keep their"
+            lines.append(f"{', '.join(begun)} {keeps} old {move.what} until apply goes on: {move.text}")
+    return "; ".join(lines)
 
 
 def _of_driver(driver: Driver, kind: Kind, nodes: tuple[NodeName, ...], rules: _Rules, snapshot: Snapshot) -> Move:

@@ -191,7 +191,7 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     found = reloads_of(changes.changes, prepared.plan, prepared.snapshot)
     reloads = tuple(item for item in found if item.unheld(prepared.plan.moves))
     risks = (
-        _risk_of(run, stage, prepared.plan),
+        Risk.NONE if _only_holds(changes) else _risk_of(run, stage, prepared.plan),
         Risk.DRIVER_RELOAD if reloads else Risk.NONE,
         *(move.risk for move in moves),
     )
@@ -242,6 +242,13 @@ def _held_text(changes: StageChanges) -> tuple[str, ...]:
         if nodes:
             lines.append(f"keeps the driver of {', '.join(nodes)} as it is until their turn ({label}=true)")
     return tuple(lines)
+
+
+def _only_holds(changes: StageChanges) -> bool:
+    """Whether nothing is written but labels that keep drivers as they are."""
+    fields = [item for change in changes.changes if _writes(change) for item in change.fields]
+    is_new = any(_writes(change) and not change.fields for change in changes.changes)
+    return not is_new and all(item.path[-1] in _HELD_BY and item.new == "true" for item in fields)
 
 
 def _sets(change: Change, label: str, value: str) -> bool:

@@ -15,6 +15,7 @@ from railwright.facts.script import node_script
 from railwright.intent.model import Intent, Method
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
+from railwright.pipeline.moves import under_way
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
 from railwright.pipeline.prove import NOT_YET, kept
 from railwright.pipeline.rights import hidden_from
@@ -103,6 +104,9 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
     written = tuple(item for item in items if item.ref in prepared.ledger.entries)
     differing: _Drift = tuple((ref, fields) for ref, fields in drift(written, live.objects).items())
     found = _verdict(stage, judged, since, differing)
+    moving = under_way(prepared, stage.name) if found.verdict is Verdict.PASS else ""
+    if moving:
+        return replace(found, verdict=Verdict.PROGRESSING, reason=moving, waiting_for="railwright apply, once more")
     unjudged = _refused_though_admitted(prepared) if stage.per_batch and found.verdict is Verdict.PASS else ""
     return replace(found, verdict=Verdict.UNKNOWN, reason=unjudged) if unjudged else found
 

@@ -213,8 +213,19 @@ def _name_foreign_upgrade(entry: OperatorEntry, subscription: KubeObject, kept: 
 
 def is_newer_csv(csv: str, other: str) -> bool:
     """Compare the versions of two CSVs of one package: "nfd.v4.20.0-202511191710" is newer than "nfd.v4.20.0-202510"."""
-    first, second = (tuple(int(part) for part in re.findall(r"\d+", csv_version(item))) for item in (csv, other))
-    return first > second
+    return _precedence(csv_version(csv)) > _precedence(csv_version(other))
+
+
+def _precedence(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
+    """
+    Order versions; what follows the hyphen is a candidate, older than its release, where it has a word, else a build.
+
+    Source: Semantic Versioning 2.0.0, section 11, for candidates; builds are dates in names like
+    "nfd.v4.20.0-202511191710".
+    """
+    release, _, rest = version.partition("-")
+    numbers, later = (tuple(int(part) for part in re.findall(r"\d+", item)) for item in (release, rest))
+    return numbers, re.search(r"[A-Za-z]", rest) is None, later
 
 
 def _channel(entry: OperatorEntry, settings: tuple[Settings, ...], snapshot: Snapshot, notes: Notes) -> _Chosen | None:

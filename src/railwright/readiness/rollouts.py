@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from railwright.core import kinds
 from railwright.core.objects import KubeObject, dig, labels_of
@@ -12,6 +13,7 @@ from railwright.readiness.selectors import is_cordoned, name_of
 
 UPGRADE_DONE = "upgrade-done"
 _UPGRADE_FAILED = "upgrade-failed"
+_REVISION = "controller-revision-hash"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class DriverRoll:
     def skip(self) -> str:
         """Label that keeps a node out."""
         return f"nvidia.com/{self.driver}-driver-upgrade.skip"
+
+    @staticmethod
+    def is_by_hand(section: Any) -> bool:
+        """Whether a policy's section of the driver leaves pods of an old form to a person."""
+        return dig(section or {}, "upgradePolicy", "autoUpgrade", default=False) is not True
 
     def is_held(self, node: KubeObject) -> bool:
         """Whether a node keeps its old pod until its turn."""
@@ -64,12 +71,15 @@ class DriverRoll:
                 yield progressing(f"{policy}: node {name_of(node)} is cordoned")
 
 
-def judge_daemon_set(daemon_set: KubeObject, companions: Companions, *, held_back: int = 0) -> Judgement:
+def judge_daemon_set(
+    daemon_set: KubeObject, companions: Companions, *, held_back: int = 0, by_hand: bool = False
+) -> Judgement:
     """
     Judge one DaemonSet; one that wants no pods is not ready.
 
     Args:
         held_back: so many of its pods may be of an old form: their nodes' turn has not come.
+        by_hand: whether no operator replaces pods of an old form.
 
     Measured: Network Operator 26.4.1 controllers, 2026-11 (desired = available = updated, not 0).
     """
@@ -91,10 +101,25 @@ def judge_daemon_set(daemon_set: KubeObject, companions: Companions, *, held_bac
     if trouble:
         return trouble
     if updated < desired - held_back and dig(daemon_set, "spec", "updateStrategy", "type") == "OnDelete":
-        return progressing(
-            f"{name}: {desired - held_back - updated} of {desired} pods still have the old form and are replaced one by one"
-        )
+        said = f"{name}: {desired - held_back - updated} of {desired} pods still have the old form and"
+        if by_hand:
+            return progressing(f"{said} nothing replaces them (autoUpgrade is off)", _by_hand(daemon_set, companions))
+        return progressing(f"{said} are replaced one by one")
     return progressing(f"{name}: {available} of {desired} pods available, {updated} of the newest form")
+
+
+def _by_hand(daemon_set: KubeObject, companions: Companions) -> str:
+    """Say whose pods somebody has to delete; which are of the old form is told by their revision where it can be."""
+    namespace, name = str(daemon_set["metadata"].get("namespace", "")), str(daemon_set["metadata"]["name"])
+    pods = pods_of(companions, namespace, name)
+    updated = int(dig(daemon_set, "status", "updatedNumberScheduled", default=0))
+    revisions = [labels_of(pod).get(_REVISION) for pod in pods]
+    newest = {revision for revision in revisions if revisions.count(revision) == updated}
+    if updated and len(newest) != 1:
+        return f"somebody to delete the pods of DaemonSet {namespace}/{name} that have the old form"
+    old = (pod for pod, revision in zip(pods, revisions, strict=True) if not updated or revision not in newest)
+    named = sorted(f"{namespace}/{name_of(pod)} on {dig(pod, 'spec', 'nodeName', default='no node')}" for pod in old)
+    return f"somebody to delete pod {', '.join(named)}"
 
 
 def judge_deployment(deployment: KubeObject, companions: Companions) -> Judgement:

@@ -4,6 +4,7 @@ import pytest
 from unit.plan.clusters import a_cluster, a_node, hardware
 
 from railwright.apply.model import Ledger, LedgerEntry
+from railwright.changes.model import MISSING, TakenField
 from railwright.core import kinds
 from railwright.core.ids import StageName
 from railwright.core.objects import Ref
@@ -18,6 +19,19 @@ def lines(state, *, schedulable):
     node = a_node(0, hardware(), labels={STATE: state}, schedulable=schedulable)
     found = cannot_be_restored((entry,), Ledger(), a_cluster((node,)))
     return [line for line in found if "uncordon" in line]
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_label_that_we_set_and_take_off_is_not_said_to_stay(is_ours):
+    skip = "nvidia.com/gpu-driver-upgrade.skip"
+    policy, node = Ref(kinds.CLUSTER_POLICY, "", "gpu-cluster-policy"), a_node(0, hardware(), labels={skip: "true"})
+    fields = (TakenField(("metadata", "labels", skip), MISSING, "true"),) if is_ours else ()
+    entries = tuple(
+        LedgerEntry(ref, created=ref is policy, uid="", fields=taken, fabrics=(), order=1, stage=StageName("s"))
+        for ref, taken in ((policy, ()), (Ref(kinds.NODE, "", node.name), fields))
+    )
+    found = cannot_be_restored(entries, Ledger(), a_cluster((node,)))
+    assert any(skip in line for line in found) is not is_ours
 
 
 @pytest.mark.parametrize(

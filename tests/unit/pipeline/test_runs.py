@@ -4,7 +4,7 @@ import pytest
 from unit.pipeline.fake_plans import EAST, NODES, STAGES, a_plan, a_snapshot, a_stage
 
 from railwright.apply.model import Ledger
-from railwright.changes.model import Action, Change, Changes, FieldChange
+from railwright.changes.model import MISSING, Action, Change, Changes, FieldChange
 from railwright.core import kinds
 from railwright.core.ids import FabricName, NodeName
 from railwright.core.objects import Ref
@@ -22,6 +22,7 @@ from railwright.plan.model import (
     NadPresent,
     OperatorShare,
 )
+from railwright.plan.turns import GPU_DRIVER_SKIP
 
 
 def an_operator(package, *, approval="Manual", adopted=False, namespace="ns") -> OperatorShare:
@@ -126,3 +127,19 @@ def test_who_is_asked_about_more_than_a_stages_own_risk_is_told_why(with_vfs):
     assert question.risk is (Risk.REBOOT if with_vfs else Risk.DRIVER_RELOAD)
     why = "this stage's own risk is driver reload; its labels admit these nodes to vfs-ready (risk: reboot) too"
     assert told == ([why] if with_vfs else [])
+
+
+def test_labels_that_only_hold_drivers_are_no_risk():
+    path = ("metadata", "labels", GPU_DRIVER_SKIP)
+    plan, run = a_plan(EAST), Run(NIC_DRIVER_READY, 3, 5, Batch("canary", (NODES[0],)))
+
+    def risk(new):
+        change = Change(Ref(kinds.NODE, "", NODES[1]), Action.UPDATE, {}, (FieldChange(path, MISSING, new, ""),))
+        change = replace(change, node=NODES[1])
+        prepared = Prepared((), a_snapshot(), plan, Manifests(()), Changes(((NIC_DRIVER_READY, change),)), Ledger())
+        changes = stage_changes(run, prepared, dry_run=False, take_over=False)
+        assert changes.changes == (change,)
+        return risk_question(run, plan.stage(NIC_DRIVER_READY), changes, prepared)
+
+    assert risk("true") is None
+    assert risk("false").risk is Risk.DRIVER_RELOAD

@@ -107,7 +107,8 @@ def _driver(obj: KubeObject, companions: Companions) -> Iterator[Judgement]:
     for item in daemon_sets:
         yield _as_wished(item, spec, companions)
         if _wants_pods(item) or not any(_wants_pods(other) for other in daemon_sets):
-            yield judge_daemon_set(item, companions, held_back=_ROLL.held_back(item, companions))
+            held_back, by_hand = _ROLL.held_back(item, companions), _ROLL.is_by_hand(spec)
+            yield judge_daemon_set(item, companions, held_back=held_back, by_hand=by_hand)
     desired = sum(int(dig(item, "status", "desiredNumberScheduled", default=0)) for item in daemon_sets)
     if desired != len(gpu_nodes):
         yield progressing(f"{ref_of(obj)}: the driver is wanted on {desired} nodes, and {len(gpu_nodes)} have GPUs")

@@ -63,7 +63,7 @@ def judge_nic_cluster_policy(
     daemon_sets = _owned(obj, companions)
     held_back = sum(_ROLL.held_back(item, companions) for item in daemon_sets if _is_driver(item))
     sections = [*_sections(obj, companions, daemon_sets)]
-    answers = [*sections, *(_judge_set(item, companions) for item in daemon_sets)]
+    answers = [*sections, *(_judge_set(item, obj, companions) for item in daemon_sets)]
     if dig(obj, "spec", "ofedDriver") is not None:
         answers += _ROLL.judge_nodes(nodes_with(companions, {_NIC_LABEL: "true"}), str(ref_of(obj)))
     bad = worst_of(answers, ready(""))
@@ -98,17 +98,19 @@ def _sections(obj: KubeObject, companions: Companions, daemon_sets: tuple[KubeOb
         elif state == "ignore":
             yield progressing(f"{said}: the operator has not taken up this section yet")
         else:
-            yield _silent(said, name, companions, daemon_sets)
+            yield _silent(said, name, obj, companions, daemon_sets)
 
 
-def _silent(said: str, name: str, companions: Companions, daemon_sets: tuple[KubeObject, ...]) -> Judgement:
+def _silent(
+    said: str, name: str, obj: KubeObject, companions: Companions, daemon_sets: tuple[KubeObject, ...]
+) -> Judgement:
     """Find out why a section is not ready and does not say why: labels of nodes, else its pods."""
     if name == _DRIVER_STATE:
         missing = _missing_labels(companions)
         if missing:
             return progressing(f"{said}: {missing}")
     mine = [item for item in daemon_sets if labels_of(item).get(STATE_LABEL, name) == name]
-    answers = [_judge_set(item, companions) for item in mine]
+    answers = [_judge_set(item, obj, companions) for item in mine]
     if name == _DRIVER_STATE and any(_ROLL.held_back(item, companions) for item in mine):
         return worst_of(answers, ready(f"{said}: only pods whose nodes' turn has not come are of the old form"))
     bad = worst_of(answers, progressing(said))
@@ -121,9 +123,10 @@ def _is_driver(daemon_set: KubeObject) -> bool:
     return labels_of(daemon_set).get(STATE_LABEL) == _DRIVER_STATE
 
 
-def _judge_set(item: KubeObject, companions: Companions) -> Judgement:
+def _judge_set(item: KubeObject, obj: KubeObject, companions: Companions) -> Judgement:
     held_back = _ROLL.held_back(item, companions) if _is_driver(item) else 0
-    return judge_daemon_set(item, companions, held_back=held_back)
+    by_hand = _is_driver(item) and _ROLL.is_by_hand(dig(obj, "spec", "ofedDriver"))
+    return judge_daemon_set(item, companions, held_back=held_back, by_hand=by_hand)
 
 
 def _missing_labels(companions: Companions) -> str:
