@@ -11,7 +11,6 @@ A sample, server-side apply of a field that another manager owns:
 Measured: answers of kube-apiserver 1.36.3, 2026-11-30.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from railwright.core.errors import (
     PermissionMissing,
     WriteConflict,
 )
+from railwright.core.foreign_text import parse_json
 from railwright.core.objects import dig
 
 _OWNER = re.compile(r'conflict with "([^"]*)"')
@@ -84,7 +84,7 @@ def error_of(answer: Answer, asked: Asked) -> ClusterError:
 
 def _status(body: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(body)
+        value = parse_json(body)
     except ValueError:
         return {}
     return value if isinstance(value, dict) and value.get("kind") == "Status" else {}

@@ -26,6 +26,7 @@ import yaml
 from railwright.changes.model import MISSING
 from railwright.changes.tree import thaw
 from railwright.core import kinds
+from railwright.core.foreign_text import parse_json, parse_yaml
 from railwright.core.objects import Kind
 
 Entries = dict[str, Any]
@@ -92,7 +93,7 @@ def merge(fmt: Format, live: str, wanted: Entries, dropped: Mapping[str, Any]) -
 
 
 def _load_json(text: str) -> dict[str, Any]:
-    value = json.loads(text)
+    value = parse_json(text)
     if not isinstance(value, dict):
         message = f"expected a JSON object, seen {type(value).__name__}"
         raise ValueError(message)  # noqa: TRY004 - the text is wrong, not a type of ours
@@ -104,10 +105,7 @@ def _dump_json(value: dict[str, Any]) -> str:
 
 
 def _load_yaml(text: str) -> dict[str, Any]:
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+    value = parse_yaml(text)
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -5,10 +5,11 @@ Source: Network Plumbing Working Group, "Kubernetes Network Custom Resource Defi
 and 5; k8snetworkplumbingwg/multus-cni 28e3dc0, pkg/k8sclient/k8sclient.go, its constants.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
+
+from railwright.core.foreign_text import parse_json
 
 PREFIX = "k8s.v1.cni.cncf.io/"
 NETWORKS = PREFIX + "networks"
@@ -29,7 +30,7 @@ def networks_of(annotation: str, namespace: str) -> tuple[tuple[str, str], ...]:
     text = annotation.strip()
     if text.startswith("["):
         try:
-            items = json.loads(text)
+            items = parse_json(text)
         except ValueError:
             return ()
         return tuple(
@@ -49,7 +50,7 @@ def _split(part: str, namespace: str) -> tuple[str, str]:
 def plugins_of(text: str) -> tuple[Mapping[str, Any], ...]:
     """Read the config of a NAD: its plugins, the one that makes the interface first; none when it cannot be read."""
     try:
-        config = json.loads(text)
+        config = parse_json(text)
     except ValueError:
         return ()
     if not isinstance(config, dict):

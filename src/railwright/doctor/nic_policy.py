@@ -1,11 +1,11 @@
 """The NicClusterPolicy as rules read it: sections, device pools, and the nodes that it reaches. Pure."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from railwright.core.foreign_text import parse_json
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import NicPort, NodeFacts, NodeHardware
 from railwright.facts.nodes import selects
@@ -49,7 +49,7 @@ def config_text(policy: KubeObject, section: str) -> str | None:
 def read_config(text: str) -> tuple[Mapping[str, Any], str]:
     """Read a configuration; the text says what is wrong with it, empty when nothing is."""
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except ValueError as error:
         return {}, f"no JSON: {error}"
     return (data, "") if isinstance(data, dict) else ({}, "no JSON object")

@@ -9,10 +9,11 @@ Source: ovn-kubernetes go-controller/pkg/util/node_annotations.go; Calico docume
 flannel documentation, "Annotations" (read 2026-11-30).
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from railwright.core.foreign_text import parse_json
 
 OVN_TUNNELS = "k8s.ovn.org/node-encap-ips"
 _JSON = {
@@ -45,8 +46,8 @@ def announced_by(annotations: Mapping[str, str]) -> tuple[Announced, ...]:
     for key, what in _JSON.items():
         if key in annotations:
             try:
-                addresses = list(_addresses(json.loads(annotations[key])))
-            except (ValueError, RecursionError):
+                addresses = list(_addresses(parse_json(annotations[key])))
+            except ValueError:
                 addresses = [""]
             found.update((Announced(what, address, key), None) for address in addresses)
     for key, what in _PLAIN.items():

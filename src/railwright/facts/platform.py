@@ -4,8 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import yaml
-
+from railwright.core.foreign_text import parse_yaml
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import NodeFacts, Topology
 
@@ -105,8 +104,8 @@ def has_proxy(proxy: KubeObject | None) -> bool:
 def install_config_of(config_map: KubeObject | None) -> InstallConfig:
     """Read the installer's configuration (ConfigMap kube-system/cluster-config-v1); it holds no secret."""
     try:
-        settings = yaml.safe_load(str(dig(config_map, "data", "install-config", default="")))
-    except (yaml.YAMLError, RecursionError):
+        settings = parse_yaml(str(dig(config_map, "data", "install-config", default="")))
+    except ValueError:
         return InstallConfig()
     if not isinstance(settings, Mapping):
         return InstallConfig()

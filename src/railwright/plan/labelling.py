@@ -10,9 +10,8 @@ Source: Mellanox/network-operator b06827e0, pkg/nodeinfo/attributes.go:27-32; ku
 
 from typing import Any
 
-import yaml
-
 from railwright.catalog.model import Catalog, minor_of
+from railwright.core.foreign_text import parse_yaml
 from railwright.core.kinds import NODE_FEATURE_DISCOVERY, NODE_FEATURE_RULE, NODE_FEATURE_RULE_UPSTREAM
 from railwright.core.marks import is_ours
 from railwright.core.objects import Kind, KubeObject, dig
@@ -111,8 +110,8 @@ def _label_fields(live: KubeObject) -> list[str]:
     """Read what an NFD names PCI labels after; text that cannot be read counts as its default."""
     text = str(dig(live, "spec", "workerConfig", "configData", default="") or "")
     try:
-        config: Any = yaml.safe_load(text)
-    except yaml.YAMLError:
+        config: Any = parse_yaml(text)
+    except ValueError:
         return _UNTOLD_FIELDS
     fields = dig(config, "sources", "pci", "deviceLabelFields") if isinstance(config, dict) else None
     return [str(field) for field in fields] if isinstance(fields, list) and fields else _UNTOLD_FIELDS

@@ -7,12 +7,12 @@ Source: k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507 and Mellanox/k
 """
 
 import ipaddress
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.foreign_text import parse_json
 from railwright.core.marks import is_ours
 from railwright.core.objects import KubeObject, dig
 from railwright.facts.model import ClusterFacts, LinkLayer, NicPort, NodeFacts
@@ -84,7 +84,7 @@ def _uses(cluster: ClusterFacts) -> Iterable[_Use]:
 def _pools(policy: KubeObject | None, section: str) -> list[Mapping[str, Any]]:
     """Read the pools of a section; text that cannot be read holds none, and is refused where it is merged."""
     try:
-        found = json.loads(dig(policy, "spec", section, "config", default="{}"))
+        found = parse_json(dig(policy, "spec", section, "config", default="{}"))
     except ValueError:
         return []
     pools = found.get(_POOL_LISTS[section]) if isinstance(found, dict) else None
@@ -135,7 +135,7 @@ def subnets_in_use(cluster: ClusterFacts) -> tuple[tuple[str, str], ...]:
 def _ranges(text: str) -> list[str]:
     """Find the prefixes in a CNI's ipam section: "192.168.2.225/28", or "10.1.0.2-10.1.0.9/24" of whereabouts."""
     try:
-        section = json.loads(text or "{}")
+        section = parse_json(text or "{}")
     except ValueError:
         return []
     if not isinstance(section, dict):

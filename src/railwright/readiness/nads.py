@@ -4,10 +4,10 @@ NetworkAttachmentDefinitions: reading their config, and comparing one with the n
 Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from railwright.core.foreign_text import parse_json
 from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, annotations_of, dig, kind_of, ref_of
 from railwright.readiness.answers import failed, progressing, ready
@@ -56,7 +56,7 @@ def read_config(nad: KubeObject) -> tuple[Mapping[str, Any], str]:
     """Read a NAD's config; the text says what is wrong with it, empty when nothing is."""
     text = str(dig(nad, "spec", "config", default=""))
     try:
-        config = json.loads(text)
+        config = parse_json(text)
     except ValueError as error:
         return {}, f"{ref_of(nad)}: its config is no JSON ({error}): {text[:200]!r}"
     if not isinstance(config, dict) or not cni_type(config):
@@ -72,11 +72,11 @@ def cni_type(config: Mapping[str, Any]) -> str:
 def is_json(text: str) -> bool:
     """Whether text can be read as JSON."""
     try:
-        json.loads(text)
+        parse_json(text)
     except ValueError:
         return False
     return True
 
 
 def _same_json(text: str, value: Any) -> bool:
-    return is_json(text) and bool(json.loads(text) == value)
+    return is_json(text) and bool(parse_json(text) == value)

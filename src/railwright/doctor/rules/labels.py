@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-import yaml
-
 from railwright.core import kinds
+from railwright.core.foreign_text import parse_yaml
 from railwright.core.ids import FabricName, NodeName, RuleId
 from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.core.risk import Risk
@@ -141,8 +140,8 @@ def _of_workers(
 def _wrong_settings(discovery: KubeObject) -> Iterable[Evidence]:
     text = dig(discovery, "spec", "workerConfig", "configData", default="")
     try:
-        config = yaml.safe_load(text) if isinstance(text, str) else None
-    except yaml.YAMLError:
+        config = parse_yaml(text) if isinstance(text, str) else None
+    except ValueError:
         yield Evidence(str(ref_of(discovery)), "spec.workerConfig.configData", "is not YAML")
         return
     classes = dig(config, "sources", "pci", "deviceClassWhitelist")

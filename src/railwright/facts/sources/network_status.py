@@ -9,11 +9,11 @@ Source: Network Plumbing Working Group, "Kubernetes Network Custom Resource Defi
 Measured: Multus 4.2.3 thin plugin, 2026-11, tests/cases/facts/pods/macvlan-on-a-shared-device.json.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from railwright.core.foreign_text import parse_json
 from railwright.core.ids import NetDevice
 
 
@@ -38,7 +38,7 @@ class JoinedNetwork:
 def parse_network_status(text: str) -> tuple[JoinedNetwork, ...]:
     """Read the annotation; empty where there is none, or nothing that Multus writes."""
     try:
-        items = json.loads(text) if text else []
+        items = parse_json(text) if text else []
     except ValueError:
         return ()
     return tuple(_joined(item) for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
