@@ -242,15 +242,24 @@ def _in_turns(plan: Plan, moves: tuple[Move, ...]) -> tuple[Batch, ...]:
         return ()
     size = min(move.at_once for move in moves)
     canaries, rest = plan.batches[0].nodes, [node for batch in plan.batches[1:] for node in batch.nodes]
+    one_by_one = _canaries_one_by_one(plan, moves)
     seconds = _second_canaries(plan, moves)
-    first_of_rest = [node for node in rest if node in seconds]
-    last = [node for node in rest if node not in seconds]
-    parts = [
-        tuple(nodes[start : start + size])
-        for nodes in (canaries, first_of_rest, last)
-        for start in range(0, len(nodes), size)
-    ]
+    first = (*(node for node in canaries if node not in one_by_one), *one_by_one[:size])
+    queues = (
+        one_by_one[size:],
+        [node for node in rest if node in seconds],
+        [node for node in rest if node not in seconds],
+    )
+    later = [tuple(nodes[start : start + size]) for nodes in queues for start in range(0, len(nodes), size)]
+    parts = [first, *later]
     return tuple(Batch("canary" if number == 1 else f"batch-{number}", part) for number, part in enumerate(parts, 1))
+
+
+def _canaries_one_by_one(plan: Plan, moves: tuple[Move, ...]) -> list[NodeName]:
+    """Name the canaries that wait for their turn; one not admitted yet is all that a new fabric's gates have to go by."""
+    moving = {node for move in moves for node in move.nodes}
+    was_admitted = {node.node for node in plan.nodes if node.was_admitted}
+    return [node for node in plan.batches[0].nodes if node in moving & was_admitted]
 
 
 def _second_canaries(plan: Plan, moves: tuple[Move, ...]) -> frozenset[NodeName]:
