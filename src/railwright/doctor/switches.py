@@ -11,6 +11,8 @@ _OFF = frozenset({"0", "n", "no", "off", "false"})
 _ON = frozenset({"1", "y", "yes", "on", "true"})
 _TCP = "all of its traffic goes over TCP"
 _COPIED = "GPU memory is copied through the host before it is sent"
+_OURS = "mlx5"
+"""How RDMA devices of the driver begin whose ports are known; "^" before a list negates all of it."""
 _RDMA_TRANSPORTS = ("rc", "ud", "dc", "ib", "all")
 _WITHOUT_RDMA = ({"ib"}, {"rc", "ud", "dc"})
 """Any of these, left out, leaves no RDMA. Source: UCX v1.20 docs, UCX_TLS aliases."""
@@ -58,7 +60,7 @@ def _leaves_no_rdma(value: str) -> bool:
 
 
 def not_there(env: Mapping[str, str], devices: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """Name filters of RDMA devices that name what a node does not have; `devices` are all that it has."""
+    """Name filters that name what a node does not have; `devices` are all of mlx5 there, so other drivers' are not judged."""
     hcas = env.get("NCCL_IB_HCA", "").strip()
     if hcas and not hcas.startswith("^"):
         is_exact = hcas.startswith("=")
@@ -66,13 +68,17 @@ def not_there(env: Mapping[str, str], devices: Collection[str]) -> Iterator[tupl
         gone = [
             name
             for name in names
-            if not any(item == name or (not is_exact and item.startswith(name)) for item in devices)
+            if name.startswith(_OURS)
+            and not any(item == name or (not is_exact and item.startswith(name)) for item in devices)
         ]
         yield from _gone("NCCL_IB_HCA", gone, names)
     for variable in ("UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"):
-        parts = [part.strip() for part in env.get(variable, "").split(",") if ":" in part]
-        names = [part.partition(":")[0] for part in parts if not part.startswith(("=", "^"))]
-        yield from _gone(variable, [name for name in names if name not in devices], names)
+        value = env.get(variable, "").strip()
+        if value.startswith("^"):
+            continue
+        parts = [part.strip() for part in value.split(",") if ":" in part]
+        names = [part.partition(":")[0] for part in parts if not part.startswith("=")]
+        yield from _gone(variable, [name for name in names if name.startswith(_OURS) and name not in devices], names)
 
 
 def _gone(variable: str, gone: list[str], names: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -34,7 +34,7 @@ NODE_UNLIKE_GROUP = RuleInfo(
     title="A node is not like the others of its kind: devices, firmware, driver, kernel, BIOS",
     layer=Layer.HARDWARE,
     severity=Severity.WARNING,
-    text="Nodes with the same GPUs and as many rails are compared, and nodes of one chassis by how many GPUs and ports they have: a "
+    text="Nodes with the same GPUs and as many rails are compared, and nodes of one chassis by how many GPUs and ports more than half of them have: a "
     "device that fell off its bus is in no list. One with another NIC firmware, driver, kernel or BIOS fails, or slows, in "
     "ways that no setting explains, and its jobs take the others along. During a roll-out this is as it should be.",
     source="decision of the authors: compared with the majority of like nodes (2026-11-30)",
@@ -56,7 +56,9 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
     evidence = [
         item for names in groups.values() if len(names) >= _MIN_GROUP for item in _differences(seen, tuple(names))
     ]
-    evidence += _short_of_devices(seen)
+    short = list(_short_of_devices(seen))
+    if short:
+        yield _short(short)
     if evidence:
         yield conclude(
             NODE_UNLIKE_GROUP,
@@ -70,8 +72,24 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
         )
 
 
+def _short(evidence: list[Evidence]) -> Finding:
+    nodes = list(dict.fromkeys(item.node for item in evidence if item.node))
+    return conclude(
+        NODE_UNLIKE_GROUP,
+        "These nodes have fewer devices than most others in the same chassis: what fell off its bus, or was never put in, is in "
+        "no list.",
+        evidence=capped(evidence),
+        remedy=Remedy(
+            "Look for the device in the kernel's log and in the BMC's inventory: where the BMC does not see it either, reseat or "
+            "replace it; where it does, power the node off and on.",
+            tuple(on_host(name, "dmesg | grep -i -e pcie -e pciehp -e 'fallen off'") for name in nodes[:4]),
+        ),
+        nodes=nodes,
+    )
+
+
 def _short_of_devices(seen: Seen) -> Iterator[Evidence]:
-    """Name nodes with fewer GPUs or ports than others in the same chassis: what does not enumerate is in no list."""
+    """Name nodes with fewer GPUs or ports than a strict majority in the same chassis has."""
     machines: dict[tuple[str, ...], list[NodeName]] = {}
     for name, hardware in seen.inside.items():
         chassis = hardware.chassis
@@ -83,11 +101,12 @@ def _short_of_devices(seen: Seen) -> Iterator[Evidence]:
             ("GPUs", {name: len(seen.inside[name].gpus) for name in names}),
             ("ConnectX ports", {name: _ports(seen.inside[name]) for name in names}),
         ):
-            most = max(counts.values())
+            usual, others = Counter(counts.values()).most_common(1)[0]
+            if 2 * others <= len(names):
+                continue
             for name, count in counts.items():
-                if count < most:
-                    others = sum(value == most for value in counts.values())
-                    yield on_node(name, key, f"{count}; {others} of {len(names)} in the same chassis have {most}")
+                if count < usual:
+                    yield on_node(name, key, f"{count}; {others} of {len(names)} in the same chassis have {usual}")
 
 
 def _ports(hardware: NodeHardware) -> int:

@@ -51,10 +51,10 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     "text that no plugin can read and for resources that nobody has. Found: no NAD (its namespace does not exist, its ipam is "
     "no JSON, another network took its name), a NAD that differs from its network, one whose resource no policy promises or "
     "whose type does not fit the resource's ports (sriov for InfiniBand VFs, which want ib-sriov), a host-device chain with "
-    "two of them or without a resource, a master that no node has, that is of the other fabric or has a smaller MTU, a plugin or address manager that nobody deploys, source "
+    "two of them or without a resource, a master that no node has, that is of the other fabric or, for macvlan, has a smaller MTU, a plugin or address manager that nobody deploys, source "
     "routing without a gateway.",
     source="Measured: Network Operator 26.4.1 and SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
-    "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr",
+    "openshift/sriov-network-operator 44199ad5 (types of NADs); containernetworking/plugins v1.6, host-device and sbr; d385120, macvlan (its MTU against its master's)",
     needs=(
         objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS, *_POOLS),
         PROMISES,
@@ -260,7 +260,7 @@ def _masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
 
 
 def _unfit_masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Finding]:
-    """Find masters of the other fabric than the plugin's, and children that would be larger than their master."""
+    """Find masters of the other fabric than the plugin's, and macvlan children that would be larger than their master."""
     for item in found:
         master, wanted = str(item.plugins[0].get("master") or ""), item.plugins[0].get("mtu")
         if item.type not in _MASTER_TYPES or not master:
@@ -274,8 +274,8 @@ def _unfit_masters(found: tuple[Attachment, ...], seen: Seen) -> Iterator[Findin
                 what = "InfiniBand" if device.arp_type == _INFINIBAND else "Ethernet"
                 text = f"its type is {item.type}, and its master {master} is an {what} device: no pod gets an interface"
                 problems[text].append(Evidence(f"node {name}", f"{master} type", what, name))
-            elif isinstance(wanted, int) and wanted > device.mtu_bytes:
-                text = f"its mtu is {wanted}, above that of its master {master}: the kernel refuses such a child"
+            elif item.type == "macvlan" and isinstance(wanted, int) and wanted > device.mtu_bytes:
+                text = f"its mtu is {wanted}, above that of its master {master}: the macvlan plugin refuses that"
                 problems[text].append(Evidence(f"node {name}", f"{master} mtu", str(device.mtu_bytes), name))
         for text, evidence in problems.items():
             nodes = tuple(one.node for one in evidence if one.node is not None)

@@ -142,7 +142,7 @@ def _variables(seen: Seen, pod: PodFacts, promised: frozenset[str]) -> Iterator[
 
 
 def _devices(seen: Seen, pod: PodFacts) -> frozenset[str]:
-    """RDMA devices of a pod's node; none where a pod holds a port, whose device the host then may not see."""
+    """RDMA devices of mlx5 on a pod's node; none where a pod holds a port, whose device the host then may not see."""
     hardware = seen.inside.get(pod.node) if pod.node is not None else None
     ports = [port for port in hardware.ports if port.driver == "mlx5_core"] if hardware is not None else []
     if any(port.rdma is None for port in ports):

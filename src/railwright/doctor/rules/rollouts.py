@@ -37,7 +37,7 @@ ROLLOUT_STUCK = RuleInfo(
     "drains, and may leave one so); a node that a driver upgrade or the SR-IOV operator has cordoned and not given back, with "
     "the step at which it stands; a failed upgrade; driver pods of an old form that nobody replaces (no automatic upgrade); a "
     "cordoned node whose upgrade label is gone, as after a policy was deleted during its roll-out; a node with GPUs or rails that "
-    "is not ready for longer than a restart takes. Pods that a drain cannot evict are named. A node in a step of a roll-out whose pods are young is only remarked.",
+    "is not ready (a warning for as long as a restart may take, a remark during a roll-out). Pods that a drain cannot evict are named. A node in a step of a roll-out whose pods are young is only remarked.",
     source="openshift/machine-config-operator 7ff337a (conditions); openshift/sriov-network-operator 44199ad5, pkg/drain; "
     "Measured: driver roll-outs of Network Operator 26.4.1 and GPU Operator 26.7.0, 2026-11",
     needs=(
@@ -257,14 +257,32 @@ def _drains(seen: Seen) -> Iterator[Finding]:
 
 
 def _not_ready(seen: Seen) -> Iterator[Finding]:
-    """GPU or NIC nodes whose kubelet does not answer, and that do not merely restart."""
-    out = [node for node in seen.nodes if not node.ready and _matters(node) and not is_restarting(seen, node)]
-    if not out:
-        return
+    """GPU or NIC nodes whose kubelet does not answer: an error once a restart would be over, until then a warning or a remark."""
+    by_severity: dict[Severity, list[NodeFacts]] = defaultdict(list)
+    for node in seen.nodes:
+        if not node.ready and _matters(node):
+            by_severity[_severity_out(seen, node)].append(node)
+    for severity, nodes in by_severity.items():
+        yield _out(nodes, severity)
+
+
+def _severity_out(seen: Seen, node: NodeFacts) -> Severity:
+    if not is_restarting(seen, node):
+        return Severity.ERROR
+    return Severity.INFO if _rolls_out(seen, node) else Severity.WARNING
+
+
+def _out(nodes: list[NodeFacts], severity: Severity) -> Finding:
+    several = len(nodes) > 1
+    more = {
+        Severity.ERROR: "Nothing that is seen of the node is newer than that.",
+        Severity.WARNING: "It may yet come back, as after a restart, but no roll-out that would restart it is under way.",
+        Severity.INFO: "A roll-out is under way there, which restarts nodes.",
+    }
     found = conclude(
         ROLLOUT_STUCK,
-        f"{len(out)} node{'s' if len(out) > 1 else ''} with GPUs or rails {'are' if len(out) > 1 else 'is'} not ready: the kubelet "
-        "does not answer, or says that it cannot run pods. Nothing that is seen of the node is newer than that.",
+        f"{len(nodes)} node{'s' if several else ''} with GPUs or rails {'are' if several else 'is'} not ready: the kubelet "
+        f"does not answer, or says that it cannot run pods. {more[severity]}",
         evidence=[
             Evidence(
                 f"node {node.name}",
@@ -272,16 +290,23 @@ def _not_ready(seen: Seen) -> Iterator[Finding]:
                 f"not True since {node.not_ready_since or 'an unknown time'}",
                 node.name,
             )
-            for node in out
+            for node in nodes
         ],
         remedy=Remedy(
             "Look at the node's console: whether it runs, has its network (a driver that was swapped under the node's own uplink "
             "takes it away), and whether kubelet and container runtime run.",
-            tuple(f"oc describe node {node.name} | sed -n '/Conditions/,/Addresses/p'" for node in out[:4]),
+            tuple(f"oc describe node {node.name} | sed -n '/Conditions/,/Addresses/p'" for node in nodes[:4]),
         ),
-        nodes=[node.name for node in out],
+        nodes=[node.name for node in nodes],
+        severity=severity,
     )
-    yield replace(found, leads_to=(*found.leads_to, Condition.RESOURCE_MISSING, Condition.POD_NOT_STARTED), shows=())
+    return replace(found, leads_to=(*found.leads_to, Condition.RESOURCE_MISSING, Condition.POD_NOT_STARTED), shows=())
+
+
+def _rolls_out(seen: Seen, node: NodeFacts) -> bool:
+    """Whether a pool, a driver's upgrade or a drain of the SR-IOV operator is at work on a node."""
+    is_upgraded = any(node.labels.get(label, "") not in _DONE for label, _, _ in _UPGRADES)
+    return is_upgraded or node.annotations.get(_DRAINS, "Idle") not in {"Idle", ""} or _pool_moves(seen, node.name)
 
 
 def _matters(node: NodeFacts) -> bool:
@@ -292,15 +317,7 @@ def _left_cordoned(seen: Seen) -> Iterator[Finding]:
     """GPU or NIC nodes that take no pods though no roll-out is under way."""
     if not seen.is_whole(kinds.MACHINE_CONFIG_POOL):
         return
-    names = [
-        node.name
-        for node in seen.nodes
-        if not node.schedulable
-        and _matters(node)
-        and all(node.labels.get(label, "") in _DONE for label, _, _ in _UPGRADES)
-        and node.annotations.get(_DRAINS, "Idle") in {"Idle", ""}
-        and not _pool_moves(seen, node.name)
-    ]
+    names = [node.name for node in seen.nodes if not node.schedulable and _matters(node) and not _rolls_out(seen, node)]
     if names:
         yield conclude(
             ROLLOUT_STUCK,

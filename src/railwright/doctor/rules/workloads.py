@@ -182,10 +182,11 @@ def judge_waiting(seen: Seen) -> Iterator[Finding | Unknown]:
 
 
 def _turned_away(pod: PodFacts) -> _Reason:
+    text, way = f"the node turned it away ({pod.reason}): {pod.message[:120]}", _Way.ASK_EVENTS
     if pod.reason == "TopologyAffinityError":
         text, way = "the node's topology policy found no NUMA node that has all its devices", _Way.ONE_NUMA_NODE
-    else:
-        text, way = f"the node turned it away ({pod.reason}): {pod.message[:120]}", _Way.MAKE_ANEW
+    elif pod.reason == "UnexpectedAdmissionError":
+        way = _Way.MAKE_ANEW
     return _Reason(text, Severity.ERROR, pod.reason, pod.message, way)
 
 
@@ -232,47 +233,39 @@ def _events(seen: Seen, pod: PodFacts) -> tuple[EventFacts, ...]:
 
 
 _TOLD: tuple[tuple[tuple[str, ...], str, _Way], ...] = (
-    (("unauthorized",), "Multus is not let in by the API server any more: its token has run out", _Way.RENEW_TOKEN),
     (
-        ("provide credentials",),
+        ("unauthorized|provide credentials",),
         "Multus is not let in by the API server any more: its token has run out",
         _Way.RENEW_TOKEN,
     ),
     (
-        ("network-attachment-definition", "not found"),
-        "a network that it names does not exist in that namespace",
-        _Way.ASK_EVENTS,
-    ),
-    (
-        ("cannot find a network-attachment",),
+        ("network-attachment", "not found|cannot find"),
         "a network that it names does not exist in that namespace",
         _Way.ASK_EVENTS,
     ),
     (("failed to find plugin",), "a CNI plugin that its network calls is not on the node", _Way.ASK_EVENTS),
     (
-        ("specify either",),
-        "its network was given no device: NAD, resource and request do not name the same one",
-        _Way.ASK_EVENTS,
-    ),
-    (
-        ("vf pci addr is required",),
+        ("specify either|vf pci addr is required",),
         "its network was given no device: NAD, resource and request do not name the same one",
         _Way.ASK_EVENTS,
     ),
     (("guid",), "its VF has no valid GUID", _Way.ASK_EVENTS),
-    (("could not allocate ip",), "its address manager has no address left", _Way.ASK_EVENTS),
-    (("no free address",), "its address manager has no address left", _Way.ASK_EVENTS),
+    (("could not allocate ip|no free address",), "its address manager has no address left", _Way.ASK_EVENTS),
     (("busy",), "the device is held by another pod or by the host", _Way.ASK_EVENTS),
     (("no such file or directory",), "a device that it was given is gone from the node", _Way.MAKE_ANEW),
     (("file exists",), "an interface of an earlier pod was left behind on the node", _Way.MAKE_ANEW),
 )
-"""Words of the kubelet about a network, all in lower case, and what they mean; the first that fits counts."""
+"""Words of the kubelet about a network, all in lower case with alternatives, and what they mean; the first that fits counts."""
 
 
 def _sandbox(message: str) -> tuple[str, _Way]:
     """Put the kubelet's words about a network into a cause; the words themselves are the evidence."""
     lower = message.lower()
-    found = ((cause, way) for words, cause, way in _TOLD if all(word in lower for word in words))
+    found = (
+        (cause, way)
+        for words, cause, way in _TOLD
+        if all(any(word in lower for word in either.split("|")) for either in words)
+    )
     return next(found, ("its network cannot be made", _Way.ASK_EVENTS))
 
 
@@ -309,11 +302,11 @@ def _waits(found: list[tuple[PodFacts, _Reason]]) -> Finding:
         evidence=[
             Evidence(
                 f"pod {item.namespace}/{item.name}",
-                seen.field,
-                f"{seen.words[:300]} (asks for {_asked(item)})",
+                why.field,
+                f"{why.words[:300]} (asks for {_asked(item)})",
                 item.node,
             )
-            for item, seen in found[:8]
+            for item, why in found[:8]
         ],
         remedy=_mend(reason.way, pod),
         nodes=(item.node for item in pods if item.node is not None),
