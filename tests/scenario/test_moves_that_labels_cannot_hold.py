@@ -82,6 +82,14 @@ async def test_a_driver_that_goes_is_asked_for_with_all_nodes_and_promises_no_tu
     assert any("takes the DOCA driver off worker-0, worker-1 at once" in line for line in question.details)
 
 
+async def test_a_driver_of_the_same_version_is_said_to_be_loaded_anew():
+    world = await applied_first()
+    proxy = "  proxy: {http: http://proxy.example.com:3128}\n"
+    moves = (await api.plan(world, intents_for("shared", "roce", more=proxy))).plan.moves
+    assert [(move.what, move.nodes) for move in moves] == [("DOCA driver", BOTH), ("GPU driver", BOTH)]
+    assert moves[0].wanted == "doca3.4.1-26.04-1.1.0.0-1, loaded anew"
+
+
 async def test_a_skip_label_that_says_false_moves_nothing():
     world = await applied_first()
     change(world, WORKER, {"metadata": {"labels": {NIC_SKIP: "false"}}})

@@ -162,13 +162,14 @@ def under_way(prepared: Prepared, stage: StageName) -> str:
 
 
 def _of_driver(driver: Driver, kind: Kind, nodes: tuple[NodeName, ...], rules: _Rules, snapshot: Snapshot) -> Move:
+    seen = _seen(driver, nodes, snapshot)
     automatic = rules.value("upgradePolicy", "autoUpgrade", default=False) is True
     drains = rules.value("upgradePolicy", "drain", "enable", default=False) is True
     return Move(
         what=driver.name,
         object=f"{kind.kind} spec.{'.'.join(driver.section[1:])}",
-        seen=_seen(driver, nodes, snapshot) or "not loaded",
-        wanted=rules.version,
+        seen=seen or "not loaded",
+        wanted=f"{rules.version}, loaded anew" if _is_same(seen, rules.version) else rules.version,
         nodes=nodes,
         skip_label=driver.skip_label if automatic else "",
         at_once=max(1, int(rules.value("upgradePolicy", "maxParallelUpgrades", default=1))),
@@ -193,6 +194,11 @@ def _together(driver: Driver, reload: Reload, rules: _Rules, snapshot: Snapshot)
         how=_COMES if comes else _GOES,
         stage=_STAGES[reload.kind],
     )
+
+
+def _is_same(seen: str, wanted: str) -> bool:
+    """Whether a loaded version is the wanted one as far as it tells: "26.04-1.1.0" of "doca3.4.1-26.04-1.1.0.0-1"."""
+    return bool(seen) and (seen in wanted or seen.endswith(f" {wanted}"))
 
 
 def _seen(driver: Driver, nodes: tuple[NodeName, ...], snapshot: Snapshot) -> str:
