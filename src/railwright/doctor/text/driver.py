@@ -197,6 +197,7 @@ MODULE_REFUSED = TextRule(
         says(
             "insmod|modprobe|finit_module|could not insert|init_module|loading of|module verification|module",
             f"{EKEYREJECTED}|unsigned module loading is restricted",
+            unless="tainting kernel",
             cause="The kernel takes signed modules only (Secure Boot), and this one is not signed with a key that it knows.",
             remedy="Use a signed (precompiled) driver whose key is enrolled, or switch Secure Boot off on these nodes.",
             commands=("oc debug node/NODE -- chroot /host mokutil --sb-state",),

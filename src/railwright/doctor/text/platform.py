@@ -271,7 +271,7 @@ DRAIN_STUCK = TextRule(
         says(
             "drain",
             "failed|timed out|~timeout~|error when|not finished|global timeout",
-            unless="drain_timeout=|drain timeout=|drain timeout:|--timeout=|successfully drained",
+            unless='drain_timeout=|drain timeout=|drain timeout:|--timeout=|successfully drained|failed":0|failed": 0',
         ),
         says(
             "machineconfigdaemon|machine-config-daemon|machineconfigpool|machine-config-controller|marking degraded|marking node|~mco~"
