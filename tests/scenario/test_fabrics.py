@@ -246,9 +246,10 @@ async def test_a_second_fabric_lists_and_asks_for_every_node_whose_driver_is_loa
     assert reach.nodes == ("worker-0",)
     asked = Asked()
     assert (await api.apply(world, second, approval=asked)).exit_code == 0
-    (question,) = [item for item in asked.questions if any("anew" in line for line in item.details)]
+    why = "NicClusterPolicy nic-cluster-policy changes in spec.nodeAffinity"
+    (question,) = [item for item in asked.questions if any(why in line for line in item.details)]
     assert set(question.nodes) == {"worker-0", "worker-1"}
-    assert "NicClusterPolicy nic-cluster-policy changes in spec.nodeAffinity" in question.details[0]
+    assert question.details[0].startswith("moves DOCA driver")
 
 
 async def test_removing_one_gives_plain_fields_back_that_only_it_took():

@@ -97,10 +97,15 @@ class Reload:
     form: Form = Form.ANEW
 
     @property
+    def why(self) -> str:
+        """What is written that does it."""
+        return f"{self.object} changes in {', '.join(self.fields)}"
+
+    @property
     def text(self) -> str:
-        """The same for people."""
+        """The same for people, with what it does."""
         does = self.form.value.format(driver=self.driver, nodes=", ".join(self.nodes))
-        return f"{self.object} changes in {', '.join(self.fields)}: its operator {does}"
+        return f"{self.why}: its operator {does}"
 
     def unheld(self, moves: Iterable[Move]) -> tuple[NodeName, ...]:
         """Name the nodes that no label of a move holds until their turn."""

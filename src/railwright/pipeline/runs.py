@@ -211,6 +211,7 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
             *(item.text for item in reloads),
             *_admits_text(run, stage, prepared.plan),
             *_held_text(changes),
+            *(item.why for item in found if item not in reloads),
             *pods_on(nodes, prepared),
         ),
     )
