@@ -91,6 +91,8 @@ class PodFacts:
     """Of the pod; a container's own counts before it."""
     memory_volumes: Mapping[str, str] = field(default_factory=dict)
     """emptyDir volumes of medium Memory: size limit ("" for none) by the path where a container mounts it."""
+    claims: tuple[str, ...] = ()
+    """Devices that it claims by dynamic resource allocation, GPUs among them: names of its spec.resourceClaims."""
 
     @property
     def is_over(self) -> bool:

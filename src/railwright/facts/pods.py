@@ -61,6 +61,7 @@ def pod_of(obj: KubeObject, operator_namespaces: frozenset[str]) -> PodFacts | N
         runtime_class=intern(str(spec.get("runtimeClassName") or "")),
         run_as_user=dig(spec, "securityContext", "runAsUser"),
         memory_volumes=_memory_volumes(spec),
+        claims=tuple(intern(str(dig(item, "name", default=""))) for item in spec.get("resourceClaims") or ()),
     )
 
 

@@ -8,7 +8,8 @@ from railwright.apply.ours import known_refs, taken_by_ref
 from railwright.apply.retry import retried
 from railwright.catalog.model import Catalog
 from railwright.changes.compare import compare
-from railwright.changes.model import Changes
+from railwright.changes.model import Action, Changes
+from railwright.core import kinds
 from railwright.core.errors import NotCollected, PermissionMissing
 from railwright.core.ids import FabricName
 from railwright.facts.discover import discover
@@ -23,12 +24,26 @@ from railwright.pipeline.model import Prepared
 from railwright.pipeline.moves import moves_of, with_moves
 from railwright.pipeline.reloads import reloads_of
 from railwright.pipeline.rights import check_reads
+from railwright.plan.attached import PODS_ON_TAKEN_PORT
 from railwright.plan.model import Plan
 from railwright.plan.plan import plan
 from railwright.plan.turns import Turn, at_turn
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 
+_SETS_UP_PORTS = frozenset(
+    {
+        kinds.SUBSCRIPTION,
+        kinds.NIC_CLUSTER_POLICY,
+        kinds.CLUSTER_POLICY,
+        kinds.SRIOV_OPERATOR_CONFIG,
+        kinds.SRIOV_NETWORK_POOL_CONFIG,
+        kinds.SRIOV_NETWORK_NODE_POLICY,
+        kinds.NODE_NETWORK_CONFIGURATION_POLICY,
+        kinds.MACHINE_CONFIG,
+        kinds.KUBELET_CONFIG,
+    }
+)
 _READ_LIMIT_S = 30.0
 """For an API server that is replaced by another one; what lasts longer is told."""
 
@@ -106,7 +121,32 @@ async def prepare_from(
     turn: Turn | None = None,
 ) -> Prepared:
     """Do the same with facts that were read already; without intents nothing is wanted."""
-    decided = plan(with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog)
+    prepared = await _decided(world, snapshot, intents, ledger, catalog, turn)
+    has_spared = any(item.code == PODS_ON_TAKEN_PORT for item in prepared.plan.warnings)
+    if has_spared and _touches_ports(prepared):
+        return await _decided(world, snapshot, intents, ledger, catalog, turn, touches_ports=True)
+    return prepared
+
+
+def _touches_ports(prepared: Prepared) -> bool:
+    """Whether something is written, or on its way, that may load drivers or set up ports of nodes anew."""
+    written = (change for _, change in prepared.changes.items if change.fields or change.action is Action.CREATE)
+    return bool(prepared.plan.moves) or any(change.ref.kind in _SETS_UP_PORTS for change in written)
+
+
+async def _decided(
+    world: World,
+    snapshot: Snapshot,
+    intents: tuple[Intent, ...],
+    ledger: Ledger,
+    catalog: Catalog,
+    turn: Turn | None,
+    *,
+    touches_ports: bool = False,
+) -> Prepared:
+    decided = plan(
+        with_kept_choices(intents, ledger), before_us(snapshot, ledger), catalog, touches_ports=touches_ports
+    )
     decided = replace(decided, decisions=(*decided.decisions, *kept_decisions(intents, ledger)))
     if decided.is_refused:
         # Of a plan that may not be carried out there is nothing to compare.

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import LedgerStore
@@ -132,7 +132,8 @@ async def verify_fabric(
         Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
         PermissionMissing: this login lacks rights; each is named, and nothing was written.
     """
-    planned = plan_run(_usable(layout_of(prepared, fabric, wish)), wish.options)
+    left_out = _refused_today(prepared, fabric)
+    planned = plan_run(_usable(layout_of(prepared, fabric, wish), left_out), wish.options)
     _check_budget(planned)
     shown(planned)
     _ask(planned, approval)
@@ -148,7 +149,8 @@ async def verify_fabric(
         await _removed(pods)
     if store is None and _is_whole(wish) and not record.summary.interrupted:
         pods.notes += await _kept(world, fabric.name, record)
-    notes = (*record.summary.notes, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
+    absent = (f"{node} would be refused today, and is left out: {why}" for node, why in sorted(left_out.items()))
+    notes = (*record.summary.notes, *absent, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
 
 
@@ -194,9 +196,21 @@ _FEWEST_NODES = 2
 _USUAL_REASON, _LONGEST_REASON = 400, 2000
 
 
-def _usable(layout: Layout) -> Layout:
+def _refused_today(prepared: Prepared, fabric: FabricPlan) -> dict[NodeName, str]:
+    """Name nodes that were admitted, and that the plan leaves out of the fabric today, with the reason."""
+    return {
+        node.node: "; ".join(f"{item.code}: {item.message}" for item in node.refused)
+        for node in prepared.plan.nodes
+        if node.refused and node.was_admitted and fabric.name not in node.admitted
+    }
+
+
+def _usable(layout: Layout, left_out: Mapping[NodeName, str]) -> Layout:
     """
     Keep the nodes of which something can be used; the seats of the others stay, with the reason.
+
+    Args:
+        left_out: nodes that would be refused today, with the reason.
 
     Raises:
         Refused: fewer than two are left.
@@ -205,10 +219,11 @@ def _usable(layout: Layout) -> Layout:
     if len(usable) >= _FEWEST_NODES:
         return replace(layout, nodes=usable)
     skipped = {seat.node: seat.skip for seat in layout.seats if seat.skip}
+    skipped |= {node: f"would be refused today: {why}" for node, why in left_out.items()}
     reasons = "".join(f"\n{node}: {why}" for node, why in sorted(skipped.items()))
     if not layout.nodes:
         raise Refused(
-            f"no node is admitted to fabric {layout.fabric}: there is nothing to verify yet",
+            f"no node is admitted to fabric {layout.fabric}: there is nothing to verify yet{reasons}",
             hint="railwright apply; railwright plan shows which nodes it would admit",
             context={"reason": "too-few-nodes"},
         )

@@ -39,7 +39,9 @@ class Drafts:
         return tuple(_without(fabric, refused) for fabric in self.fabrics)
 
 
-def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalog: Catalog, notes: Notes) -> Drafts:
+def draft_fabrics(
+    all_settings: tuple[Settings, ...], snapshot: Snapshot, catalog: Catalog, notes: Notes, *, touches_ports: bool
+) -> Drafts:
     """Select nodes, pair GPUs and ports, put nodes into groups, cut subnets; refuse what must not be touched."""
     fabrics: list[FabricNodes] = []
     selected: dict[NodeName, str] = {}
@@ -64,7 +66,8 @@ def draft_fabrics(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalo
                 others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
                 taken = [rail.port.pci for rail in rails.rails]
                 refuse_cut(item.node.name, item.hardware, taken, settings, notes)
-                check_pods(item.node.name, attached.get(item.node.name, ()), item.hardware, taken, settings, notes)
+                pods = attached.get(item.node.name, ())
+                check_pods(item.node, pods, item.hardware, taken, settings, notes, touches_ports=touches_ports)
                 wired.append(rails)
             hardware = {item.node.name: item.hardware for item in found}
             fabric = _fabric(settings, tuple(wired), hardware, snapshot, subnets, notes)

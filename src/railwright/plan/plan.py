@@ -25,13 +25,15 @@ from railwright.plan.versions import check_driver_image, network_operator, opera
 from railwright.plan.wishes import check_wishes
 
 
-def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> Plan:
+def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog, *, touches_ports: bool = False) -> Plan:
     """
     Decide everything.
 
     Args:
         intents: every fabric that is to be on the cluster, those applied earlier included.
         snapshot: facts; without nodes (rendering without a cluster) rails must be named in the intents.
+        touches_ports: it is known that ports or drivers of admitted nodes are set up anew; else what stands on a port
+            of such a node is told, and keeps nobody out.
 
     Returns:
         A plan, refused or not: reasons are in it, per node and for the whole.
@@ -44,7 +46,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog) -> P
     compose.check_settings(all_settings, notes)
     operators = operator_shares(all_settings, snapshot, catalog, notes) if all_settings else ()
     entry = network_operator(operators, catalog, notes)
-    drafts = draft_fabrics(all_settings, snapshot, catalog, notes)
+    drafts = draft_fabrics(all_settings, snapshot, catalog, notes, touches_ports=touches_ports)
     policy = operands.nic_policy(cluster)
     check_traps(all_settings, cluster, policy, operators, catalog, notes)
     _check_nodes(drafts, snapshot, entry, policy, catalog, notes)

@@ -109,6 +109,7 @@ WARNINGS = {
     "operator-upgraded-by-others": "Somebody approved another version of an operator than the one that railwright installed.",
     "operator-csv-missing": "A Subscription names an installed CSV that is not there.",
     "plugin-pods-stay-old": "The installed Network Operator does not restart device plugins when their configuration changes.",
+    "pods-on-taken-port": "A pod that is no workload came to a port of an admitted node; nothing is done to that port now.",
     "route-over-several-rails": "One destination over several rails: only RoCE keeps to the rail of its address.",
     "secure-boot-unknown": "Whether Secure Boot is on could not be read; unsigned drivers would not load.",
     "single-node-upgrade": "On a single node the Network Operator does not support upgrading its driver by itself.",

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from unit.plan.clusters import a_cluster, a_node, an_intent, an_object, hardware
+from unit.plan.clusters import FABRIC, a_cluster, a_node, a_port, an_intent, an_object, hardware
 
 from railwright.catalog.load import load_catalog
 from railwright.core import kinds
@@ -11,6 +11,7 @@ from railwright.core.ids import NetDevice, NodeName, PciAddress
 from railwright.facts.device_model import NetDeviceFacts
 from railwright.facts.pod_model import PodFacts
 from railwright.intent.model import DriverIntent, Method, NicDriver, RailSelector
+from railwright.plan.model import ADMITTED, fabric_label
 from railwright.plan.plan import plan
 
 CATALOG = load_catalog()
@@ -43,8 +44,8 @@ def a_netdev(name, **changes):
     return NetDeviceFacts(name=NetDevice(name), arp_type=1, **(given | changes))
 
 
-def found(nad, pod, method=Method.SHARED, netdevs=(), rails=ONE_RAIL, objects=(), **intent):
-    node = a_node(0, hardware(netdevs=netdevs))
+def found(nad, pod, method=Method.SHARED, netdevs=(), rails=ONE_RAIL, objects=(), ports=None, **intent):
+    node = a_node(0, hardware(netdevs=netdevs, **({"ports": ports} if ports else {})))
     cluster = a_cluster((node,), (nad, *objects), pods=(pod,))
     made = plan((an_intent(method, rails=rails, **intent),), cluster, CATALOG)
     return [item for plan_ in made.nodes for item in plan_.refused if item.code == REFUSED]
@@ -95,13 +96,77 @@ def test_every_way_to_name_a_port_is_followed(config):
         a_pod(node="worker-9"),
         a_pod(host_network=True),
         a_pod(requests={"nvidia.com/gpu": 8}),
+        a_pod(claims=("gpus",)),
         a_pod(networks=""),
         a_pod(networks="elsewhere/ceph"),
     ],
-    ids=["over", "on another node", "in the node's own namespace", "a workload", "without network", "of another NAD"],
+    ids=[
+        "over",
+        "on another node",
+        "in the node's own namespace",
+        "a workload",
+        "a workload by claims",
+        "without network",
+        "of another NAD",
+    ],
 )
 def test_pods_that_do_not_stand_on_it_are_no_reason(pod):
     assert not found(a_nad({"type": "macvlan", "master": RAIL}), pod)
+
+
+NOT_MLX5 = {"vendor_id": "8086", "driver": "ice"}
+AWAY = (*(a_port(number) for number in (0, 1, 2)), a_port(3, netdev=None), a_port(7, **NOT_MLX5))
+"""Ports of a node while a pod of host-device runs: the netdev of one that the DOCA driver takes is in it."""
+OTHER_RAIL = (RailSelector(name="rail0", netdev=AWAY[0].netdev),)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"pciBusID": "0000:44:00.0"},
+        {"device": RAIL},
+        {"hwaddr": "B8:3F:D2:00:00:01"},
+        {"kernelpath": "/0000:44:00.0/net"},
+    ],
+    ids=lambda names: next(iter(names)),
+)
+def test_a_netdev_that_is_in_the_pod_is_on_its_port_all_the_same(names):
+    nad = a_nad({"type": "host-device", **names})
+    assert found(nad, a_pod(), ports=AWAY, rails=OTHER_RAIL)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"pciBusID": str(AWAY[-1].pci)}, {"device": STORAGE}, {"hwaddr": "b8:3f:d2:00:00:02"}],
+    ids=lambda names: next(iter(names)),
+)
+def test_another_port_is_no_reason_while_a_netdev_is_away(names):
+    netdevs = (a_netdev(STORAGE, pci=AWAY[-1].pci, address="b8:3f:d2:00:00:02"),)
+    nad = a_nad({"type": "host-device", **names})
+    assert not found(nad, a_pod(), ports=AWAY, netdevs=netdevs, rails=OTHER_RAIL)
+
+
+LABELS = {fabric_label(FABRIC): ADMITTED}
+
+
+@pytest.mark.parametrize(
+    ("labels", "driver", "loaded", "touches_ports", "refused"),
+    [
+        ({}, IN_BOX, "", False, True),
+        (LABELS, IN_BOX, "", False, False),
+        (LABELS, IN_BOX, "", True, True),
+        (LABELS, DriverIntent(), "25.10", False, False),
+        (LABELS, DriverIntent(), "", False, True),
+    ],
+    ids=["new", "admitted", "admitted and set up anew", "its driver is there", "its driver is still to come"],
+)
+def test_a_pod_that_came_to_a_port_later_keeps_no_admitted_node_out(labels, driver, loaded, touches_ports, refused):
+    node = a_node(0, hardware(mlx5_driver=loaded), labels=labels)
+    cluster = a_cluster((node,), (a_nad({"type": "macvlan", "master": RAIL}),), pods=(a_pod(),))
+    intent = an_intent(Method.SHARED, rails=ONE_RAIL, driver=driver)
+    made = plan((intent,), cluster, CATALOG, touches_ports=touches_ports)
+    assert [item.code for item in made.nodes[0].refused] == [REFUSED] * refused
+    assert ("pods-on-taken-port" in {item.code for item in made.warnings}) is not refused
 
 
 def test_a_pod_on_a_network_of_ours_is_a_workload_that_forgot_its_device():
