@@ -250,7 +250,7 @@ def _in_turns(plan: Plan, moves: tuple[Move, ...]) -> tuple[Batch, ...]:
     canaries, rest = plan.batches[0].nodes, [node for batch in plan.batches[1:] for node in batch.nodes]
     one_by_one = _canaries_one_by_one(plan, moves)
     seconds = _second_canaries(plan, moves)
-    first = (*(node for node in canaries if node not in one_by_one), *one_by_one[:size])
+    first = tuple(node for node in canaries if node not in one_by_one[size:])
     queues = (
         one_by_one[size:],
         [node for node in rest if node in seconds],
