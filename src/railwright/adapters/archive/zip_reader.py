@@ -22,7 +22,10 @@ MAGIC = b"PK\x03\x04"
 MAX_DIRECTORY_BYTES = 32 << 20
 """Some 200,000 names."""
 _CHUNK_BYTES = 256 << 10
-_END, _END_BYTES, _LARGE_END_LOCATOR_BYTES = b"PK\x05\x06", 22, 20
+_END, _END_BYTES = b"PK\x05\x06", 22
+_LARGE_END_LOCATOR, _LARGE_END_LOCATOR_BYTES, _LARGE_END_RECORD_BYTES = b"PK\x06\x07", 20, 56
+_LARGE_END_BYTES = _LARGE_END_LOCATOR_BYTES + _LARGE_END_RECORD_BYTES
+_IN_LARGE_END = 0xFFFFFFFF
 _MAX_COMMENT_BYTES = 65_535
 _ENCRYPTED = 0x1
 _PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -118,15 +121,26 @@ def _why_not(info: zipfile.ZipInfo) -> str:
 
 
 def _directory_bytes(file: BinaryIO, file_bytes: int) -> int:
-    """Read how large the directory says that it is; 0 where no end of it is found, which zipfile then refuses."""
-    file.seek(max(0, file_bytes - _END_BYTES - _MAX_COMMENT_BYTES - _LARGE_END_LOCATOR_BYTES))
+    """
+    Read how large the directory says that it is; 0 where no end of it is found, which zipfile then refuses.
+
+    The places are those that versions of zipfile look at: in the last bytes first, and right before the locator or where
+    it points to. Where an end could be read in two ways, the larger counts.
+    """
+    file.seek(max(0, file_bytes - _END_BYTES - _MAX_COMMENT_BYTES - _LARGE_END_BYTES))
     tail = file.read()
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) < place + _END_BYTES:
+    places = {len(tail) - _END_BYTES, tail.rfind(_END)}
+    return max((_size_at(file, tail, place) for place in places if place >= 0), default=0)
+
+
+def _size_at(file: BinaryIO, tail: bytes, place: int) -> int:
+    """Read the size in the end record at a place, and in the large one before it; 0 where there is none."""
+    if not tail.startswith(_END, place) or len(tail) < place + _END_BYTES:
         return 0
     size = int.from_bytes(tail[place + 12 : place + 16], "little")
-    locator = tail[max(0, place - _LARGE_END_LOCATOR_BYTES) : place]
-    if locator[:4] == b"PK\x06\x07":
-        file.seek(min(int.from_bytes(locator[8:16], "little"), file_bytes))
-        size = max(size if size != 0xFFFFFFFF else 0, int.from_bytes(file.read(56)[40:48], "little"))
-    return size
+    locator = place - _LARGE_END_LOCATOR_BYTES
+    if locator < 0 or not tail.startswith(_LARGE_END_LOCATOR, locator):
+        return size
+    file.seek(min(int.from_bytes(tail[locator + 8 : locator + 16], "little"), file.seek(0, 2)))
+    large = (tail[max(0, locator - _LARGE_END_RECORD_BYTES) : locator], file.read(_LARGE_END_RECORD_BYTES))
+    return max(size if size != _IN_LARGE_END else 0, *(int.from_bytes(item[40:48], "little") for item in large))

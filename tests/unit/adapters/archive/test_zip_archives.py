@@ -3,6 +3,7 @@
 import io
 import random
 import stat
+import struct
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -71,6 +72,37 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     zeros = ("must-gather/image/namespaces/a/core/pods.yaml", bytes(4 << 20), stat.S_IFREG)
     with pytest.raises(UsageError, match="expand to more than"):
         open_archive(a_zip(tmp_path / "a", zeros))
+
+
+LARGE = 64 << 20
+
+
+def _end(size: int) -> bytes:
+    return struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, size, 0, 0)
+
+
+def _large_end(size: int) -> bytes:
+    return struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, size, 0)
+
+
+def _locator(offset: int) -> bytes:
+    return struct.pack("<4sLQL", b"PK\x06\x07", 0, offset, 1)
+
+
+ENDS = {
+    "a size that reads as an end": _end(0x06054B50),
+    "a locator that points to a small one": _large_end(8) + _large_end(LARGE) + _locator(4) + _end(0xFFFFFFFF),
+    "a locator that points nowhere": _large_end(LARGE) + _locator(1 << 63) + _end(0xFFFFFFFF),
+    "a locator behind a comment": _large_end(LARGE) + _locator(0) + _end(0xFFFFFFFF)[:-2] + b"\x04\x00note",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_way_of_ending_a_zip_file_hides_how_large_its_directory_is(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(zip_reader.MAGIC + ENDS[end])
+    with pytest.raises(UsageError, match="directory is too large"):
+        open_archive(path)
 
 
 def test_a_directory_that_would_fill_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
