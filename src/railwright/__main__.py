@@ -35,7 +35,7 @@ def _end_as_after_ctrl_c() -> None:
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
-    """Do what Ctrl-C does now: whoever runs a command has a handler for that; a shell's background ignores it."""
+    """Do what Ctrl-C does now, before a command runs and after it (cli/edge.py has its own); a shell's background ignores it."""
     after_ctrl_c = signal.getsignal(signal.SIGINT)
     if not callable(after_ctrl_c):
         raise KeyboardInterrupt

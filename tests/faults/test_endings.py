@@ -34,9 +34,11 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("rails.yaml").write_text(RAILS)
 
 
-def started(*arguments: str) -> "subprocess.Popen[str]":
-    """Start railwright; its result goes to result.txt."""
+def started(*arguments: str, in_background: bool = False) -> "subprocess.Popen[str]":
+    """Start railwright; its result goes to result.txt. In the background of a script (`cmd &`) SIGINT is ignored."""
     command = [sys.executable, "-m", "railwright", *arguments]
+    if in_background:
+        command = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", *command]
     with Path("result.txt").open("w") as result:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=result, stderr=subprocess.PIPE, text=True)
 
@@ -48,9 +50,9 @@ def shell(line: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["bash", "-c", exports + words], capture_output=True, text=True, check=False)
 
 
-def signalled_after(writes: int, number: signal.Signals) -> tuple[int, str]:
+def signalled_after(writes: int, number: signal.Signals, *, in_background: bool) -> tuple[int, str]:
     """Tell an apply to end once it has written so many objects; its exit code and result."""
-    with started(*APPLY) as process:
+    with started(*APPLY, in_background=in_background) as process:
         assert process.stderr is not None
         said, written = "", 0
         while written < writes:
@@ -64,9 +66,13 @@ def signalled_after(writes: int, number: signal.Signals) -> tuple[int, str]:
 
 
 # Ctrl-C at more moments: tests/scenario/test_bad_input.py, in this process.
+@pytest.mark.parametrize("in_background", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_whoever_tells_an_apply_to_end_is_answered_and_the_next_apply_goes_on(number: signal.Signals) -> None:
-    code, result = signalled_after(random.Random(f"{SEED}/{number}").randint(1, WRITES), number)
+def test_whoever_tells_an_apply_to_end_is_answered_and_the_next_apply_goes_on(
+    number: signal.Signals, *, in_background: bool
+) -> None:
+    writes = random.Random(f"{SEED}/{number}").randint(1, WRITES)
+    code, result = signalled_after(writes, number, in_background=in_background)
     assert (code, result.splitlines()[-1]) == (
         130,
         "interrupted: what was done is in the ledger; run railwright apply again to go on",
@@ -76,6 +82,26 @@ def test_whoever_tells_an_apply_to_end_is_answered_and_the_next_apply_goes_on(nu
         told = again.stderr.read()
     # Nobody has to wait for the claim of the first: it was given back.
     assert (again.returncode, "another railwright" in told) == (0, False), told
+
+
+def test_a_command_that_only_reads_says_nothing_of_the_ledger() -> None:
+    program = (
+        "import asyncio, os, signal\n"
+        "from railwright.cli.edge import run\n"
+        "from railwright.cli.options import Common\n"
+        "async def reads():\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    await asyncio.Event().wait()\n"
+        "raise SystemExit(run(reads, Common()))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted: run the same command again\n")
+
+
+@pytest.mark.parametrize("words", ["--help", "plan --help", "lab verify --help"])
+def test_a_reader_of_help_may_go_away(words: str) -> None:
+    ended = shell(f"railwright {words} | true; exit ${{PIPESTATUS[0]}}")
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_what_a_parent_ignores_stays_ignored() -> None:

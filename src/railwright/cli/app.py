@@ -92,6 +92,9 @@ def _run(name: str, arguments: list[str]) -> int:
     except CycloptsError as wrong:
         known = f"{name} {arguments[0]} --help" if arguments[0] in COMMANDS else f"{name} --help"
         return _wrong(UsageError(str(wrong), hint=known))
+    except SystemExit:
+        # Of the printer of --help, whose reader has seen enough (`| head`); no command ends so.
+        return 0
     except OSError as error:
         # A command translates its own: this is the text of its --help.
         return _wrong(unwritten(error))

@@ -51,4 +51,4 @@ def apply(
             )
             return show(api.apply_document(record), common)
 
-    return run(action, common)
+    return run(action, common, writes=True)

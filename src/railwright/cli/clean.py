@@ -41,4 +41,4 @@ def clean(
             )
             return show(api.clean_document(record), common)
 
-    return run(action, common)
+    return run(action, common, writes=True)

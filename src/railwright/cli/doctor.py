@@ -63,7 +63,7 @@ def doctor(
             record = await api.diagnose(world, intents_in(wanted), asked, progress=progress(quiet=common.quiet))
             return show(api.diagnosis_document(record), common)
 
-    return run(action, common)
+    return run(action, common, writes=fix)
 
 
 def _origin(wanted: Wanted) -> str:

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from railwright.cli.options import Common
 from railwright.cli.streams import write_result
@@ -15,16 +18,24 @@ from railwright.core.redaction import redact, redact_text
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
 
+_ENDINGS = ("SIGTERM", "SIGHUP")
+"""What a scheduler, a service manager or a terminal that closes sends; not every system has both."""
 _INTERRUPTED = 130
 _BUG = 1
 
 
-def run(action: Callable[[], Awaitable[int]], common: Common) -> int:
-    """Run a command's coroutine and translate how it ends into an exit code."""
+def run(action: Callable[[], Awaitable[int]], common: Common, *, writes: bool = False) -> int:
+    """
+    Run a command's coroutine and translate how it ends into an exit code.
+
+    Args:
+        writes: the command changes the cluster, and keeps in the ledger how far it came.
+    """
     try:
         return asyncio.run(_run(action))
-    except KeyboardInterrupt:
-        print("interrupted: what was done is in the ledger; run the same command again to go on", file=sys.stderr)  # noqa: T201 - the edge prints
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        going_on = "what was done is in the ledger; run the same command again to go on"
+        sys.stderr.write(f"interrupted: {going_on if writes else 'run the same command again'}\n")
         return _INTERRUPTED
     except RailwrightError as error:
         show_error(error, common)
@@ -35,7 +46,34 @@ def run(action: Callable[[], Awaitable[int]], common: Common) -> int:
 
 
 async def _run(action: Callable[[], Awaitable[int]]) -> int:
-    return await action()
+    with _endings_that_cancel():
+        return await action()
+
+
+@contextmanager
+def _endings_that_cancel() -> Iterator[None]:
+    """
+    While a command runs, let whoever tells the process to end cancel it, as asyncio does on Ctrl-C.
+
+    An exception out of a signal's handler comes up anywhere, in the middle of a write's book-keeping too. What a parent
+    ignores stays ignored; where there are no such handlers (Windows, a thread), whatever was before stays.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    before: dict[int, Any] = {}
+    for name in _ENDINGS:
+        number = getattr(signal, name, None)
+        if number is None or task is None or signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        handler = signal.getsignal(number)
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, task.cancel)
+            before[number] = handler
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 def show(document: Document, common: Common) -> int:

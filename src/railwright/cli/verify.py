@@ -89,7 +89,7 @@ def verify(
                 sys.stderr.write(kept_in(to))
         return show(api.verify_document(record), common)
 
-    return run(action, common)
+    return run(action, common, writes=True)
 
 
 def _tell(planned: api.PlannedRun, *, quiet: bool) -> None:
