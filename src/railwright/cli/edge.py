@@ -65,7 +65,7 @@ def _endings_that_cancel() -> Iterator[None]:
         if number is None or task is None or signal.getsignal(number) is signal.SIG_IGN:
             continue
         handler = signal.getsignal(number)
-        with suppress(NotImplementedError, RuntimeError, ValueError):
+        with suppress(RuntimeError, ValueError):
             loop.add_signal_handler(number, task.cancel)
             before[number] = handler
     try:
