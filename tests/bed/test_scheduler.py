@@ -75,7 +75,7 @@ async def test_a_pod_waits_with_the_schedulers_words_until_an_admitted_node_has_
         assert (phases(running), node_of(running)) == ({"Running"}, {admitted})
         await client.delete(Ref(kinds.POD, name, printed.pod["metadata"]["name"]))
         await set_allocatable(client, other, dict(printed.requests))
-        await put(plane, [into(printed.job, name)])
+        await put(plane, [ending_late(into(printed.job, name))])
         template = printed.job["spec"]["template"]["metadata"]["labels"]
         done = await pods_when(plane, template, lambda pods: len(pods) == 2 and phases(pods) == {"Succeeded"})
         assert (phases(done), node_of(done)) == ({"Succeeded"}, {admitted, other})
@@ -88,6 +88,14 @@ def with_labels(node: KubeObject, labels: object) -> KubeObject:
     metadata = node["metadata"]
     own = {**metadata["labels"], **dict(labels), "kubernetes.io/hostname": metadata["name"]}  # type: ignore[call-overload]  # a mapping
     return {**node, "metadata": {**metadata, "labels": own}}
+
+
+def ending_late(job: KubeObject) -> KubeObject:
+    """Let a Job's pods run until both are placed: one that has ended keeps none of its node's rails."""
+    late = {f"pod-complete.stage.kwok.x-k8s.io/{name}": "6s" for name in ("delay", "jitter-delay")}
+    template = job["spec"]["template"]
+    metadata = {**template["metadata"], "annotations": {**template["metadata"].get("annotations", {}), **late}}
+    return {**job, "spec": {**job["spec"], "template": {**template, "metadata": metadata}}}
 
 
 def into(obj: KubeObject, namespace: str) -> KubeObject:

@@ -37,7 +37,7 @@ _LEASE_S = 40
 _STAGES = (
     "node/fast/node-initialize.yaml",
     "pod/fast/pod-ready.yaml",
-    "pod/fast/pod-complete.yaml",
+    "pod/general/pod-complete.yaml",
     "pod/fast/pod-delete.yaml",
 )
 
