@@ -11,15 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from support.audit import Asked
+from support.limited import AskingNode
 
 from railwright.adapters.answers import Answer, error_of
 from railwright.adapters.answers import Asked as Words
-from railwright.adapters.nodes import ExecNodes
 from railwright.core.errors import ClusterError, NotFound
-from railwright.core.ids import NodeName
 from railwright.core.objects import FIELD_MANAGER, Kind, KubeObject, Ref, ref_of
 from railwright.ports.cluster import Cluster, ExecResult, Selection, ServedKind, Watch
-from railwright.ports.node import Node, NodeAnswer
 from railwright.ports.world import World
 
 READS = frozenset({"get", "list", "watch"})
@@ -173,19 +171,7 @@ def _refusal(verb: str, group: str, resource: str, namespace: str) -> ClusterErr
     return error_of(Answer(403, body), Words(f"{verb} {resource}"))
 
 
-@dataclass(frozen=True)
-class GuardedNode:
-    """Asks for the way in as the real reader does; behind a door that opens is the simulated machine."""
-
-    cluster: Cluster
-    inside: Node
-
-    async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
-        tried = await ExecNodes(self.cluster).read(node, script, timeout_s=timeout_s)
-        return tried if " may not " in tried.problem else await self.inside.read(node, script, timeout_s=timeout_s)
-
-
 def guarded(world: World, objects: Iterable[KubeObject]) -> tuple[World, GuardedCluster]:
     """Put a world behind these roles."""
     cluster = GuardedCluster(world.cluster, rules_in(objects))
-    return World(cluster, GuardedNode(cluster, world.node), world.clock), cluster
+    return World(cluster, AskingNode(cluster, world.node), world.clock), cluster

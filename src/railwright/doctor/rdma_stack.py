@@ -6,10 +6,8 @@ is in the way as well, whatever it is called.
 """
 
 from railwright.facts.model import NodeHardware
+from railwright.facts.rdma_modules import STORAGE
 
-STORAGE = frozenset(
-    {"ib_isert", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma", "svcrdma", "ib_srpt", "ib_iser", "ib_srp"}
-)
 OTHER_MAKERS = frozenset(
     {"irdma", "i40iw", "bnxt_re", "qedr", "efa", "siw", "iw_cxgb4", "hns_roce", "ocrdma", "erdma", "mana_ib"}
 )

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 
 from railwright.core.ids import NodeName, PciAddress, card_of
 from railwright.facts.model import Carried, NodeHardware
+from railwright.facts.rdma_modules import STORAGE
 from railwright.intent.model import Method, NicDriver
 from railwright.plan.nodes import CONNECTX_VENDOR
 from railwright.plan.notes import Notes
@@ -63,18 +64,11 @@ def refuse_cut(
         _refuse(node, traffic, why, _way_out(traffic[0], hardware, rails, settings), notes)
 
 
-_STORAGE_MODULES = ("ib_iser", "ib_isert", "ib_srp", "ib_srpt", "nvme_rdma", "nvmet_rdma", "rpcrdma", "xprtrdma")
-"""
-What the DOCA driver container unloads with UNLOAD_STORAGE_MODULES, whichever NIC they work over.
-Source: Mellanox/network-operator b06827e0, docs/mofed-container-env-vars.md (STORAGE_MODULES, 2026-08-19).
-"""
-
-
 def refuse_storage_in_use(node: NodeName, hardware: NodeHardware, settings: Settings, notes: Notes) -> None:
     """Refuse a node whose storage goes over RDMA: the driver container unloads its modules, over any NIC."""
     if settings.nic_driver is not NicDriver.DOCA or hardware.mlx5_driver:
         return
-    used = [f"{name} ({hardware.modules[name]})" for name in _STORAGE_MODULES if hardware.modules.get(name, 0) > 0]
+    used = [f"{name} ({hardware.modules[name]})" for name in sorted(STORAGE) if hardware.modules.get(name, 0) > 0]
     if used:
         notes.refuse(
             "rdma-storage-in-use",

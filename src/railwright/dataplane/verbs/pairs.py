@@ -106,19 +106,8 @@ def connect(base: Base, pair: Any, here: Address, there: Address, found: Found, 
     Raises:
         HalfFailed: "transfer-failed" with the step that the kernel refused.
     """
-    wire, port = request.wire, found.port.port
-    _modify(
-        base,
-        pair,
-        "to INIT",
-        structs.PairAttributes(
-            qp_state=structs.STATE_INIT,
-            port_num=port,
-            pkey_index=found.key.index if found.key else 0,
-            qp_access_flags=structs.ACCESS_LOCAL_WRITE | structs.ACCESS_REMOTE_WRITE | structs.ACCESS_REMOTE_READ,
-        ),
-        structs.MASK_STATE | structs.MASK_PKEY | structs.MASK_PORT | structs.MASK_ACCESS,
-    )
+    wire = request.wire
+    _initialise(base, pair, found)
     ready = structs.PairAttributes(
         qp_state=structs.STATE_RTR,
         path_mtu=min(here.mtu, there.mtu),
@@ -159,6 +148,22 @@ def connect(base: Base, pair: Any, here: Address, there: Address, found: Found, 
         | structs.MASK_RNR_RETRY
         | structs.MASK_SQ_PSN
         | structs.MASK_READS_OUT,
+    )
+
+
+def _initialise(base: Base, pair: Any, found: Found) -> None:
+    """Bind one queue pair to its port and partition, open to what the peer may ask."""
+    _modify(
+        base,
+        pair,
+        "to INIT",
+        structs.PairAttributes(
+            qp_state=structs.STATE_INIT,
+            port_num=found.port.port,
+            pkey_index=found.key.index if found.key else 0,
+            qp_access_flags=structs.ACCESS_LOCAL_WRITE | structs.ACCESS_REMOTE_WRITE | structs.ACCESS_REMOTE_READ,
+        ),
+        structs.MASK_STATE | structs.MASK_PKEY | structs.MASK_PORT | structs.MASK_ACCESS,
     )
 
 

@@ -21,7 +21,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
 from railwright.doctor.nic_policy import NAME
 from railwright.doctor.operators import GPU
-from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, STORAGE, holders
+from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, holders
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
 from railwright.doctor.wanted import (
@@ -33,6 +33,7 @@ from railwright.doctor.wanted import (
     uses_rails,
 )
 from railwright.facts.model import NodeHardware, PodFacts
+from railwright.facts.rdma_modules import STORAGE
 
 STACK_HELD = RuleInfo(
     name=RuleId("rdma-stack-held-by-modules"),

@@ -6,10 +6,9 @@ from railwright.doctor.model import Condition, Layer, RuleInfo, Severity
 from railwright.doctor.text.errnos import EBUSY, EINVAL, EKEYREJECTED, ENOENT, ENOEXEC
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
+from railwright.facts.rdma_modules import STORAGE
 
-_STORAGE_MODULES = (
-    "ib_isert|nvme_rdma|nvmet_rdma|rpcrdma|xprtrdma|svcrdma|ib_srpt|ib_iser|ib_srp|storage modules|rdma storage"
-)
+_STORAGE_MODULES = "|".join((*sorted(STORAGE), "svcrdma", "storage modules", "rdma storage"))
 _OTHER_RDMA_MODULES = "irdma|i40iw|bnxt_re|qedr|~efa~|~siw~|iw_cxgb4|hns_roce|third-party rdma|third party rdma"
 _STACK_MODULES = "ib_core|ib_uverbs|ib_cm|rdma_cm|rdma_ucm|ib_umad|mlx5_core|mlx5_ib|mlx_compat|openibd"
 _PEER_MODULES = "nvidia_peermem|nvidia-peermem|nv_peer_mem|peermem"
