@@ -3,7 +3,7 @@ Time and memory of reading a large must-gather: made here, 2 GB of it, most of t
 
     .venv/bin/python benchmarks/archive.py [--gigabytes 2] [--nodes 200] [--keep FOLDER]
 
-Each form (tar.gz, tar) is opened and read by `discover` in a process of its own, so that the peak is its own.
+Each form (tar.gz, tar) is opened and read by `discover`, then by `doctor`, in a process of its own, so that the peak is its own.
 """
 
 import argparse
@@ -127,11 +127,15 @@ async def read(path: str) -> dict[str, float]:
     opened = time.perf_counter()
     snapshot = await api.discover(world)
     ended = time.perf_counter()
+    diagnosis = (await api.diagnose(world)).diagnosis
+    told = time.perf_counter()
     await world.close()
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "open_s": opened - began,
         "discover_s": ended - opened,
+        "doctor_s": told - ended,
+        "answers": len(diagnosis.findings) + len({item.rule for item in diagnosis.unknown}) + len(diagnosis.passed),
         "peak_mib": peak_mib,
         "nodes": len(snapshot.nodes),
         "pods": len(snapshot.cluster.pods),
@@ -144,7 +148,8 @@ def measured(path: Path) -> str:
     size_mb = path.stat().st_size / 1e6
     return (
         f"{path.suffix:<4} {size_mb:8.0f} MB  open {found['open_s']:6.1f} s  discover "
-        f"{found['discover_s']:6.1f} s  peak {found['peak_mib']:5.0f} MiB  {found['nodes']} nodes, {found['pods']} pods"
+        f"{found['discover_s']:6.1f} s  doctor {found['doctor_s']:6.1f} s  peak {found['peak_mib']:5.0f} MiB  "
+        f"{found['nodes']} nodes, {found['pods']} pods, {found['answers']} answers"
     )
 
 

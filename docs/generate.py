@@ -38,6 +38,7 @@ def pages() -> dict[Path, str]:
     found[DOCS / "reference" / "codes.md"] = _codes()
     found[DOCS / "reference" / "configurations.md"] = _configurations()
     found[DOCS / "reference" / "traps.md"] = _traps()
+    found[DOCS / "reference" / "licences.md"] = _licences()
     schemas = DOCS / "reference" / "schemas"
     found[schemas / "rails.json"] = _json(json_schema())
     for name in PAYLOADS:
@@ -121,6 +122,32 @@ def _configurations() -> str:
         cells = [", ".join(f"[{n}]" for n in seen.get((name, what), [])) or "never" for what in QUESTIONS]
         lines.append(f"| [{name}](../configurations/{name}.md) | " + " | ".join(cells) + " |")
     lines += ["", *(f"{number}. {row['where']} ({row['date']})" for number, row in enumerate(evidence, 1))]
+    return "\n".join(lines) + "\n"
+
+
+LOCKED = {
+    "railwright": "What railwright itself needs (requirements/run.txt).",
+    "development": "What its tests and checks need besides (requirements/dev.txt).",
+    "build": "What makes its wheel besides (requirements/build.txt).",
+    "probe image": "What the image of images/probe brings from the Python package index (its requirements.txt).",
+}
+
+
+def _licences() -> str:
+    lines = [
+        "# Licences",
+        "",
+        "Generated from docs/licences.yaml, which a test holds to the lock files and to the metadata of what is installed.",
+        "railwright is under Apache-2.0. Versions and hashes stand in the lock files.",
+    ]
+    for place, licences in yaml.safe_load((DOCS / "licences.yaml").read_text()).items():
+        lines += ["", LOCKED[place], "", "| package | licence |", "|---|---|"]
+        lines += [f"| {package} | {licence} |" for package, licence in licences.items()]
+    lines += [
+        "",
+        "The packages that the image takes from Debian (perftest, the verbs libraries, Python) carry theirs in",
+        "`/usr/share/doc/PACKAGE/copyright` of the image.",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -45,11 +45,11 @@ from railwright.pipeline.diagnose import Asked, DoctorRecord, diagnosis_document
 from railwright.pipeline.diagnose import examine as _examine
 from railwright.pipeline.documents import apply_document, clean_document, status_document
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
-from railwright.pipeline.prepare import prepare
+from railwright.pipeline.prepare import prepare, prepare_whole
 from railwright.pipeline.records import open_record
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
-from railwright.pipeline.rights import check_reads, with_warnings
+from railwright.pipeline.rights import with_warnings
 from railwright.pipeline.roles import RoleWish, grant_of
 from railwright.pipeline.status import status as _status
 from railwright.pipeline.subnet import SubnetPort, SubnetRecord, judge_subnet
@@ -379,8 +379,7 @@ async def verify(
     _refuse_read_only(world)
     await _contact(world, progress)
     known = catalog or load_catalog()
-    prepared = await prepare(world, intents or (), known, progress)
-    check_reads("verify", prepared)
+    prepared = await prepare_whole(world, intents or (), known, progress, command="verify")
     refuse_if_refused(prepared.plan)
     fabric = choose_fabric(prepared.plan, name)
     record = await _verify_fabric(world, prepared, fabric, wish or Wish(), known, progress, approval, shown)
@@ -475,9 +474,9 @@ def refuse_if_refused(decided: Plan) -> None:
         raise Refused(message, hint=decided.refusals[0].hint)
 
 
-def explain(asked: str, decisions: tuple[Decision, ...] = ()) -> Document:
-    """Explain a key, an error code, the code of a warning or refusal, or a fault; with decisions, the value in force."""
-    return explain_document(asked, decisions, faults())
+def explain(asked: str, decided: Plan | None = None, intents: tuple[Intent, ...] = ()) -> Document:
+    """Explain a key, an error code, the code of a warning or refusal, or a fault; with a plan or file, the value in force."""
+    return explain_document(asked, decided, intents, faults())
 
 
 def rbac(command: str, wish: RoleWish) -> Document:

@@ -89,7 +89,7 @@ def worlds() -> tuple[tuple[str, str], ...]:
 
 
 def faults() -> tuple[tuple[str, str], ...]:
-    """Names and descriptions of the faults that a simulated world can have."""
+    """Names of the faults that a simulated world can have; what each breaks, and where that shows."""
     from railwright.simulator.faults import FAULTS
 
-    return tuple((fault.name, fault.description) for fault in FAULTS)
+    return tuple((fault.name, f"{fault.description} ({fault.matters})") for fault in FAULTS)

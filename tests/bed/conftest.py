@@ -1,6 +1,7 @@
 """A fresh control plane for each file: what one leaves behind is not the next one's world."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.plane import crds_folder, session_plane
@@ -17,3 +18,11 @@ def plane() -> Iterator[Plane]:
             record("tests/bed: the pipeline on a real control plane", answer.reason)
             pytest.skip(answer.reason)
         yield answer
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, for they share what a module sets up; whole jobs share only a plane."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and item.path.stem != "test_whole_job":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -139,7 +139,7 @@ async def there(bed: OlmBed, *objects: KubeObject) -> AsyncIterator[None]:
                 await bed.client.delete(ref_of(obj))
 
 
-@pytest.mark.parametrize("killing", [0, pytest.param(2, marks=pytest.mark.soak, id="OLM killed after two")])
+@pytest.mark.parametrize("killing", [0, pytest.param(2, id="OLM killed after two")])
 async def test_exactly_the_planned_operators_are_installed_and_removed_without_a_trace(
     running: OlmCluster, killing: int
 ) -> None:

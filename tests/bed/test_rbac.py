@@ -157,7 +157,6 @@ async def _applied_and_seen(plane: Plane, method: str) -> None:
         assert await judged(plane, bed, grant, account) == ([], [])
 
 
-@pytest.mark.soak
 async def test_reading_what_was_applied_is_held_to_its_roles_with_and_without_what_equals_root(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
@@ -179,7 +178,6 @@ async def _held_without_what_equals_root(plane: Plane, bed: Bed) -> None:
     assert away == {"pods/exec", "securitycontextconstraints"}
 
 
-@pytest.mark.soak
 async def test_clean_is_denied_nothing_under_its_role_and_uses_all_of_it(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         assert (await apply_fabrics(bed.world, INTENTS, CATALOG, Silent(), Yes())).exit_code == 0
@@ -188,10 +186,12 @@ async def test_clean_is_denied_nothing_under_its_role_and_uses_all_of_it(audited
         async with limited(audited, bed, "clean", roles_of(grant)) as world:
             removed = await clean(world, None, CATALOG, CleanPace(bed), Yes())
         assert [(item.ref, item.reason) for item in removed.objects if item.verdict is not Verdict.PASS] == []
-        assert await judged(audited, bed, grant) == ([], [])
+        denied, unused = await judged(audited, bed, grant)
+        # What is gone at once is not waited for, and a ledger whose last ConfigMap is full goes on in a next one.
+        waiting = {need for need in unused if need.startswith(("list ", "watch "))}
+        assert (denied, set(unused) - waiting - {"create configmaps in namespace railwright"}) == ([], set())
 
 
-@pytest.mark.soak
 async def test_a_right_that_is_missing_is_named_before_the_first_write(audited: Plane) -> None:
     async with bed_of(audited, "h200-roce") as bed:
         prepared = await planned(bed)

@@ -1,4 +1,4 @@
-"""Everything that we render is accepted by a real API server under the published definitions."""
+"""Everything that we render and make is accepted by a real API server under the published definitions."""
 
 import pytest
 from support.plane import crds_folder, live_cluster
@@ -7,9 +7,11 @@ from support.uncovered import record
 from railwright.adapters.cluster import LiveCluster
 from railwright.catalog.load import load_catalog
 from railwright.core.errors import ClusterError
+from railwright.core.ids import FabricName, NodeName
 from railwright.core.objects import ref_of
 from railwright.intent.parse import parse_intents
 from railwright.lab.controlplane.plane import Plane
+from railwright.manifests.verifiers import Run, Verifier, access_of, pod_of
 from railwright.pipeline.prepare import prepare
 from railwright.ports.progress import Silent
 from railwright.simulator.open import open_simulator
@@ -47,3 +49,25 @@ async def test_every_manifest_is_accepted_strictly(plane: Plane, method: str, fa
         await cluster.close()
     assert prepared.manifests.items
     assert refused == []
+
+
+async def test_what_a_run_of_verify_makes_is_accepted_strictly_and_its_network_policy_kept_as_written(
+    plane: Plane,
+) -> None:
+    run = Run("0302080000", "training", FabricName("east-west"), "image", 60.0, has_scc=False)
+    verifier = Verifier(NodeName("nowhere"), ("rail0",), {"rdma/rail0": 1})
+    cluster = live_cluster(plane, LiveCluster)
+    written = []
+    try:
+        await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": run.namespace}})
+        for obj in (*access_of(run), pod_of(run, 0, verifier)):
+            await cluster.apply(obj)
+            written.append(obj)
+        (policy,) = (obj for obj in written if obj["kind"] == "NetworkPolicy")
+        live = await cluster.get(ref_of(policy))
+        assert live["spec"] == policy["spec"]
+    finally:
+        for obj in reversed(written):
+            await cluster.delete(ref_of(obj))
+        await cluster.close()
+    assert [obj["kind"] for obj in written] == ["PriorityClass", "NetworkPolicy", "ServiceAccount", "Pod"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.cluster_state import State, differences, read_state
 from support.uncovered import record
 
 from railwright.lab.rdma.tools import why_no_machine
@@ -21,9 +22,17 @@ from railwright.lab.rdma.tools import why_no_machine
 pytestmark = pytest.mark.cluster
 EXAMPLES = Path(__file__).parents[2] / "examples" / "virtual-cluster"
 UP_LIMIT_S, STEP_LIMIT_S, NODE_LIMIT_S = 5400, 2700, 300
-COMING_AND_GOING = ("events", "leases", "componentstatuses", "pods", "controllerrevisions", "podmetrics", "nodemetrics")
-STAYS = ("railwright", "192.168.")
-"""Our own namespace, in which the ledger was, and the pools of addresses that whereabouts keeps."""
+STAYS = (
+    *(
+        "new: Namespace /railwright",
+        "new: ConfigMap railwright/",
+        "new: ServiceAccount railwright/",
+        "new: Lease railwright/",
+    ),
+    *("new: IPPool ", ".metadata.labels.feature.node.kubernetes.io/", ".metadata.labels.nvidia.com/"),
+    *(".metadata.labels.network.nvidia.com/", ".metadata.annotations"),
+)
+"""Our own namespace, the pools of addresses that whereabouts keeps, and what operators wrote on nodes: clean names it."""
 PLAYED = "VIRTUAL CLUSTER"
 
 
@@ -59,15 +68,9 @@ class Bare:
             ["kubectl", "--kubeconfig", self.kubeconfig, *argv], capture_output=True, text=True, check=True
         ).stdout
 
-    def objects(self) -> set[str]:
-        """Name everything that is stored, but what comes and goes by itself."""
-        kinds = self.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-        kept = [kind for kind in kinds if kind.partition(".")[0] not in COMING_AND_GOING]
-        return {f"{kind} {line}" for kind in kept for line in self._names(kind)}
-
-    def _names(self, kind: str) -> list[str]:
-        form = "-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{'\\n'}{end}"
-        return self.kubectl("get", kind, "--all-namespaces", form).split()
+    def state(self) -> State:
+        """Read everything that is stored, but what comes and goes by itself."""
+        return read_state(Path(self.kubeconfig))
 
     def own_labels(self) -> list[str]:
         """Name our labels on nodes; those of operators stay, and clean says which."""
@@ -91,14 +94,13 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
 @pytest.mark.parametrize("method", ["shared"])
 def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: str) -> None:
     wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
-    before = bare.objects()
+    before = bare.state()
     assert PLAYED in bare.does("plan", *wanted)
     bare.does("apply", *wanted, "--yes", "--skip-verify")
     said = bare.does("verify", *wanted, "--quick", "--yes")
     assert PLAYED in said
     bare.does("status", *wanted)
     bare.does("clean", "--yes")
-    after = bare.objects()
-    assert before <= after
-    assert [each for each in after - before if not any(word in each for word in STAYS)] == []
+    left = [line for line in differences(before, bare.state()) if not any(word in line for word in STAYS)]
+    assert left == []
     assert bare.own_labels() == []

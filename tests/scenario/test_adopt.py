@@ -295,3 +295,19 @@ async def test_nv_ipam_that_we_added_stays_while_pools_of_others_need_it():
     await removed(world)
     await world.clock.sleep(SETTLE_S)
     assert traces(before, await seen_objects(world.cluster)) == []
+
+
+async def test_an_operator_that_olm_cannot_run_is_refused_before_a_node_is_touched():
+    world, intents = await adopt_world("group-for-all"), intents_for("shared", "roce")
+    prepared = await api.plan(world, intents)
+    assert [item.code for item in prepared.plan.refusals] == ["operator-group-has-other-targets"]
+    with pytest.raises(api.Refused):
+        await applied(world, intents)
+
+
+async def test_an_operator_of_others_that_was_never_approved_is_waited_for_though_none_is_ours():
+    world = await adopt_world("approval-forgotten")
+    record = await applied(world, intents_for("shared", "roce"))
+    stopped = record.stages[-1]
+    assert (record.exit_code, stopped.stage) == (4, "operators-installed")
+    assert "sriov-network-operator" in stopped.reason

@@ -67,6 +67,12 @@ def refused(told: pytest.CaptureFixture[str], arguments: list[str], code: int = 
     return words
 
 
+def test_render_without_any_cluster_names_the_way_that_needs_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--openshift 4.20" in refused(capsys, ["render", "-f", "good.yaml", "--to", "out"])
+    assert "--openshift" not in refused(capsys, ["plan", "-f", "good.yaml"])
+    assert "--openshift" not in refused(capsys, ["render", "-f", "good.yaml", "--to", "out", "--cluster", "sim:none"])
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_bad_file_is_named_with_what_is_wrong_in_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     content, expected = FILES[name]

@@ -142,6 +142,7 @@ async def test_the_first_question_shows_the_whole_of_it():
     assert "with a risk, the worst: reboot" in question.details[0]
     assert [line for line in question.details if line.startswith("  nodes-prepared: reboot, about ")]
     assert f"  delete {LEDGER}: the ledger" in question.details
+    assert any("brought nv-ipam: its IPPool and CIDRPool" in line for line in question.details)
     assert any(line.startswith(f"  wait {POOL}: its nodes reboot once more") for line in question.details)
     assert question.nodes == ("worker-0", "worker-1")
 

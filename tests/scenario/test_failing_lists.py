@@ -80,3 +80,15 @@ async def test_a_list_that_fails_later_stops_whatever_writes(command: str) -> No
         await (
             api.verify(failing, intents, approval=Yes()) if command == "verify" else api.clean(failing, approval=Yes())
         )
+
+
+@pytest.mark.parametrize("command", ["verify", "clean"])
+async def test_a_list_that_fails_once_later_is_asked_for_again(command: str) -> None:
+    world, intents = await open_for("roce"), intents_for("shared", "roce")
+    await api.apply(world, intents, approval=Yes(), until=api.StageName("networks-attached"))
+    failing = replace(world, cluster=FailingLists(world.cluster, kinds.POD, 503, times=1))
+    if command == "verify":
+        record = await api.verify(failing, intents, approval=Yes())
+        assert record.cells
+    else:
+        assert (await api.clean(failing, approval=Yes())).exit_code == 0

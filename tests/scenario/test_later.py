@@ -7,6 +7,7 @@ from support.traces import seen_objects
 
 from railwright import api
 from railwright.core import kinds
+from railwright.core.errors import Refused
 from railwright.core.objects import Ref, dig, labels_of
 
 NEW = Ref(kinds.NODE, "", "worker-1")
@@ -64,6 +65,16 @@ async def test_a_node_that_lost_a_label_of_ours_is_named_and_admitted_again(labe
     assert label in labels_of(now_is(world, NEW))
     again = await api.status(world)
     assert (again.not_admitted, again.exit_code) == ((), 0)
+
+
+async def test_verify_names_a_node_that_lost_its_label_since_apply():
+    world = await open_for("roce")
+    await applied(world, intents_for("shared", "roce"))
+    change(world, NEW, {"metadata": {"labels": {"railwright.dev/fabric.east-west": None}}})
+    with pytest.raises(
+        Refused, match=r"worker-1: its label railwright\.dev/fabric\.east-west=admitted, which .* is gone"
+    ):
+        await api.verify(world, None, approval=Yes())
 
 
 async def test_a_node_that_was_made_anew_under_its_name_is_not_admitted_and_status_says_so():

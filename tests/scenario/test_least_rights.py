@@ -7,6 +7,7 @@ that the roles are roles, is held to a real API server by tests/bed/test_rbac.py
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from support.guarded import GuardedCluster, guarded
@@ -16,10 +17,12 @@ from support.scenarios import SIX, Yes, intents_for, open_for
 from railwright import api
 from railwright.adapters.needs import asking_needs, client_needs, door_needs
 from railwright.adapters.nodes import DOORS
-from railwright.apply import ledger
+from railwright.apply import ledger, undo
+from railwright.apply.means import Means
+from railwright.apply.retry import WRITE_LIMIT_S
 from railwright.core.kinds import POD
 from railwright.core.marks import LEDGER_NAMESPACE
-from railwright.core.objects import labels_of, ref_of
+from railwright.core.objects import KubeObject, Ref, labels_of, ref_of
 from railwright.facts import cluster as objects_of
 from railwright.facts.model import Scope
 from railwright.pipeline.collect import gather
@@ -28,6 +31,7 @@ from railwright.ports.cluster import Selection
 from railwright.ports.progress import Silent
 from railwright.ports.world import World
 from railwright.report.rbac import Grant, roles_of
+from railwright.simulator.cluster import SimCluster
 
 AROUND = Surroundings(client_needs(), asking_needs(), door_needs())
 PODS_RUN_S = 60.0
@@ -96,6 +100,27 @@ def _is_selected(selector: str, labels: Mapping[str, str]) -> bool:
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new entry of the ledger may need a new ConfigMap: here every one does, so that the right to make one is used."""
     monkeypatch.setattr(ledger, "_ENTRIES_PER_SHARD", 1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_gone_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was deleted is seen once more by whoever waits for its end: so the rights to wait are used for every kind."""
+    delete, read = SimCluster.delete, undo._read
+    going: dict[Ref, KubeObject] = {}
+
+    async def remembered(self: SimCluster, ref: Ref, **options: Any) -> None:
+        live = await self.get(ref)
+        await delete(self, ref, **options)
+        if not options.get("dry_run"):
+            going[ref] = live
+
+    async def once_more(ref: Ref, means: Means, *, limit_s: float = WRITE_LIMIT_S) -> KubeObject | None:
+        found = await read(ref, means, limit_s=limit_s)
+        waits = limit_s != WRITE_LIMIT_S
+        return going.pop(ref, None) if found is None and waits else found
+
+    monkeypatch.setattr(SimCluster, "delete", remembered)
+    monkeypatch.setattr(undo, "_read", once_more)
 
 
 async def _without_empty_shards(world: World) -> None:

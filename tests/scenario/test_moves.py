@@ -1,6 +1,6 @@
 """Day two: another driver or operator version is a move, node by node behind gates, canaries first."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from support.others import NIC, change, driver_pods, now_is
@@ -9,9 +9,11 @@ from support.traces import differences, seen_objects
 
 from railwright import api
 from railwright.core import kinds
+from railwright.core.ids import NodeName
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.core.risk import Risk
 from railwright.ports.approval import Question
+from railwright.ports.node import Node, NodeAnswer
 from railwright.ports.progress import StageEnded
 
 OLD, NEW = "doca3.4.1-26.04-1.1.0.0-1", "doca3.3.0-26.01-1.0.0.0-0"
@@ -165,6 +167,26 @@ async def test_a_node_that_somebody_holds_back_is_named_and_left_as_it_is():
     assert (await applied(world, moved)).exit_code == 0
     assert nic_images(world) == {"worker-0": NEW, "worker-1": OLD}
     assert skips(world)["worker-1"][0]
+
+
+@dataclass
+class KeepsOldModules:
+    """Nodes whose kernel goes on with the modules that it has, whatever the newest driver pod says."""
+
+    inner: Node
+
+    async def read(self, node: NodeName, script: str, *, timeout_s: float) -> NodeAnswer:
+        record = await self.inner.read(node, script, timeout_s=timeout_s)
+        return replace(record, text=record.text.replace("26.01-1.0.0", "26.04-1.1.0"))
+
+
+async def test_a_new_pod_beside_the_old_module_is_not_taken_for_the_new_driver():
+    world = await applied_first()
+    stuck = replace(world, node=KeepsOldModules(world.node))
+    record = await applied(stuck, intents_for("shared", "roce", more=NIC_ONLY))
+    assert (record.stages[-1].stage, record.stages[-1].batch, record.exit_code) == ("nic-driver-ready", "canary", 4)
+    assert f"node worker-0: mlx5_core is 26.04-1.1.0, {NEW} is wanted" in record.stages[-1].reason
+    assert nic_images(world) == {"worker-0": NEW, "worker-1": OLD}
 
 
 async def test_drivers_of_the_only_node_are_left_to_a_person_as_a_stated_decision():

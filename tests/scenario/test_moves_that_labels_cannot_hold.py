@@ -94,3 +94,27 @@ async def test_a_skip_label_that_says_false_moves_nothing():
     world = await applied_first()
     change(world, WORKER, {"metadata": {"labels": {NIC_SKIP: "false"}}})
     assert (await api.plan(world, intents_for("shared", "roce"))).plan.moves == ()
+
+
+@pytest.mark.parametrize("is_readable", [True, False])
+async def test_a_gpu_driver_outside_every_fabric_is_asked_for_as_a_drain_of_its_node(is_readable):
+    world, only_first = await open_for("roce"), "  nodes: {names: [worker-0]}\n"
+    assert (await applied(world, intents_for("shared", "roce", more=only_first))).exit_code == 0
+    change(world, WORKER, {"metadata": {"labels": {"nvidia.com/gpu.deploy.operands": None}}})
+    await world.clock.sleep(3600.0)
+    if not is_readable:
+        cannot_be_read(world, "worker-1")
+    questions = []
+
+    class All:
+        def approve(self, question):
+            questions.append(question)
+            return not question.takes_over
+
+    moved = intents_for("shared", "roce", more=f"{only_first}  driver: {{gpuVersion: 570.195.03}}\n")
+    await api.apply(world, moved, approval=All())
+    (asked,) = [item for item in questions if "gpu-driver-ready" in item.what]
+    assert (asked.risk, asked.nodes) == (Risk.DRAIN, BOTH)
+    assert any(
+        line.endswith("nothing holds worker-1, and the operator goes on there as it likes") for line in asked.details
+    )

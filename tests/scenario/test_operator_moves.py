@@ -1,5 +1,6 @@
 """An operator moves where the file says so; one that others moved is named, and nothing moves by the way."""
 
+from support.newer_operator import MOVE, NAMESPACE, NEXT, NNO, SUBSCRIPTION, catalog_offers, installed
 from support.others import change, now_is, store
 from support.scenarios import Yes, applied, intents_for, open_for
 
@@ -7,28 +8,9 @@ from railwright import api
 from railwright.core import kinds
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.ports.progress import StageEnded
-from railwright.simulator.ownership import Manager
 
-NNO, NAMESPACE = "nvidia-network-operator", "nvidia-network-operator"
-SUBSCRIPTION = Ref(kinds.SUBSCRIPTION, NAMESPACE, NNO)
 WORKER = Ref(kinds.NODE, "", "worker-1")
-NEXT = f"{NNO}.v26.4.9"
-MOVE = "  operators: {upgrade: true}\n"
 SKIP = "nvidia.com/ofed-driver-upgrade.skip"
-
-
-def catalog_offers(world, csv, channel="stable"):
-    """The catalog has a newer version in one channel from now on; a channel that was not there is added."""
-    (ref,) = [ref for ref in store(world).objects if ref.kind == kinds.PACKAGE_MANIFEST and ref.name == NNO]
-    channels = [dict(item) for item in dig(now_is(world, ref), "status", "channels")]
-    others = [item for item in channels if item["name"] != channel]
-    entry = {"name": channel, "currentCSV": csv, "entries": [{"name": csv}]}
-    catalog = Manager("catalog", "Update", "status")
-    store(world).merge(ref, {"status": {"channels": [*others, entry]}}, catalog, world.clock.now(), status=True)
-
-
-def installed(world):
-    return dig(now_is(world, SUBSCRIPTION), "status", "installedCSV")
 
 
 def csvs(world):

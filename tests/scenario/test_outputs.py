@@ -78,6 +78,8 @@ ERRORS = {
     "no-names": (["verify", "--yes", "--nodes", ",", "--cluster", "sim:h200-roce"], 2, ["--nodes names nothing"]),
     "rbac-no-stage": (["explain", "--rbac", "apply", "--until", "nope"], 2, ["no stage is named 'nope'", "vfs-ready"]),
     "rbac-unused": (["explain", "--rbac", "discover", "--skip-verify"], 2, ["has no use for --skip-verify"]),
+    "unchecked-unused": (["render", "-f", "RAILS", "--to", "FOLDER", "--unchecked"], 2, ["no use without --openshift"]),
+    "cluster-unused": (["render", "-f", "RAILS", "--to", "FOLDER", "--openshift", "4.20"], 2, ["no use for --cluster"]),
     "key-unused": (["explain", "spec.mtu", "--subject", "User:x"], 2, ["has no use for --subject"]),
     "log-without-end": (["doctor", "--log", "/dev/zero"], 2, ["is a device"]),
     "collect-nowhere": (["collect", "--cluster", "sim:h200-roce"], 2, ["--to"]),

@@ -47,7 +47,7 @@ async def test_vfs_are_gone_before_the_operator_is():
 
 
 async def test_a_clean_that_was_stopped_waits_again_under_an_operator_of_others():
-    """By then the policies are out of the ledger, and its configuration was never in it."""
+    """The policies are gone by then, and stay in the ledger; its configuration was never in it."""
     world = await open_for("roce", world="adopt")
     await applied(world, beside_team_a("sriov"))
     set_state(world, "Draining")
@@ -59,7 +59,7 @@ async def test_a_clean_that_was_stopped_waits_again_under_an_operator_of_others(
 
 
 async def test_an_apply_of_another_method_that_was_stopped_waits_again_under_an_operator_of_others():
-    """By then the policies are out of the ledger: the document of before says what is to be waited for."""
+    """The policies are gone by then, and stay in the ledger until their VFs are gone too."""
     world = await open_for("roce", world="adopt")
     await applied(world, beside_team_a("sriov"))
     set_state(world, "Draining")
@@ -86,6 +86,34 @@ async def test_an_apply_of_another_method_that_was_interrupted_at_its_wait_waits
     assert (await task).interrupted
     with pytest.raises(StageError, match="the SR-IOV operator drains it or gives it back"):
         await applied(world, beside_team_a("shared"))
+
+
+async def test_an_apply_of_fewer_rails_that_was_interrupted_at_its_wait_waits_again():
+    """The method stays: what went is in the ledger until its VFs are gone, and nobody is asked for it twice."""
+    world, asked = await open_for("roce"), []
+    await applied(world, intents_for("sriov", "roce"))
+    fewer = intents_for("sriov", "roce", more="  rails: [{name: rail0, netdev: enp24s0np0}]\n")
+    set_state(world, "Draining")
+
+    class Stopping:
+        def emit(self, event):
+            if isinstance(event, Waiting) and "the SR-IOV operator drains it" in event.waiting_for:
+                task.cancel()
+
+    class Asked(Yes):
+        def approve(self, question):
+            asked.append(question.what)
+            return super().approve(question)
+
+    task = asyncio.ensure_future(applied(world, fewer, progress=Stopping()))
+    assert (await task).interrupted
+    with pytest.raises(StageError, match="the SR-IOV operator drains it or gives it back"):
+        await api.apply(world, fewer, approval=Asked())
+    assert asked == []
+    set_state(world, "Idle")
+    assert (await applied(world, fewer)).exit_code == 0
+    set_state(world, "Draining")
+    assert (await applied(world, fewer)).exit_code == 0, "it is nothing of ours any more"
 
 
 async def test_another_method_takes_the_operators_settings_away_only_when_its_work_is_done():

@@ -15,7 +15,7 @@ from railwright.core.errors import EXIT_CODE_ORDER, RailwrightError
 from railwright.lab.controlplane.plane import Plane
 from railwright.ports.world import World
 
-TRY_LIMIT_S = 120.0
+TRY_LIMIT_S = 600.0
 """By the wall: a command that waits for longer than this under faults waits for ever."""
 Job = Callable[[World], Awaitable[tuple[int, str]]]
 """Gives an exit code and everything that was said."""

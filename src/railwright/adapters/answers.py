@@ -44,6 +44,16 @@ _COMES_BACK = (
 )
 """Words of a 500 that go away by themselves: a webhook or etcd that does not answer now."""
 _IN_A_MINUTE = "run the same command again in a minute"
+_SILENT_WEBHOOK = re.compile(r'failed calling webhook "([^"]+)"')
+_OF_SRIOV = "operator-webhook.sriovnetwork.openshift.io"
+_SRIOV_WEBHOOK_OBJECTS = (
+    "oc delete validatingwebhookconfiguration,mutatingwebhookconfiguration sriov-operator-webhook-config"
+)
+"""
+The only way past it while its pods are down: its own setting passes the same webhook. The operator makes both again.
+
+Measured: SR-IOV network operator 1.6.0 and its webhook against kube-apiserver 1.36.3, 2026-11.
+"""
 _REFUSES_FOR_GOOD = ("typed patch", "not declared in schema")
 """Words of a 500 that stays: server-side apply answers an unknown or mistyped field so."""
 
@@ -96,8 +106,13 @@ def _code(answer: Answer) -> dict[str, str]:
 
 def _causes(status: Mapping[str, Any]) -> dict[str, str]:
     """Give each cause under its field; causes without a field are in the message already."""
+    return {str(cause["field"]): str(cause.get("message", "")) for cause in causes_of(status) if cause.get("field")}
+
+
+def causes_of(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List what a Status gives as its causes; what is no cause is left out, since a proxy may have made it up."""
     causes = dig(status, "details", "causes", default=[])
-    return {str(cause["field"]): str(cause.get("message", "")) for cause in causes if cause.get("field")}
+    return [cause for cause in causes if isinstance(cause, dict)] if isinstance(causes, list) else []
 
 
 def _refused(_answer: Answer, status: Mapping[str, Any], message: str, asked: Asked) -> ClusterError:
@@ -154,7 +169,7 @@ def _not_found(_answer: Answer, status: Mapping[str, Any], message: str, asked: 
 
 def _conflict(_answer: Answer, status: Mapping[str, Any], message: str, asked: Asked) -> ClusterError:
     owners: dict[str, str] = {}
-    for cause in dig(status, "details", "causes", default=[]):
+    for cause in causes_of(status):
         match = _OWNER.search(str(cause.get("message", "")))
         if cause.get("reason") == "FieldManagerConflict" and match is not None:
             owners[str(cause.get("field", ""))] = match[1]
@@ -177,12 +192,21 @@ def _server_error(answer: Answer, status: Mapping[str, Any], message: str, asked
     if any(words in message for words in _REFUSES_FOR_GOOD):
         return _refused(answer, status, message, asked)
     if any(words in message for words in _COMES_BACK):
-        return ClusterBusy(f"{asked.what}: {message}", hint=_IN_A_MINUTE, context=_code(answer))
+        return ClusterBusy(f"{asked.what}: {message}", hint=_way_out(message), context=_code(answer))
     return ClusterError(
         f"{asked.what}: HTTP {answer.status_code}: {message}",
         hint="the API server's own log says more; run the same command again when it is well",
         context=_code(answer),
     )
+
+
+def _way_out(message: str) -> str:
+    """Name the webhook whose pods do not answer, and for the one that guards its own switch what to do about it."""
+    silent = _SILENT_WEBHOOK.search(message)
+    if silent is None:
+        return _IN_A_MINUTE
+    last = f"; if they stay away: {_SRIOV_WEBHOOK_OBJECTS}" if silent[1] == _OF_SRIOV else ""
+    return f"{_IN_A_MINUTE}; the pods behind webhook {silent[1]} must answer{last}"
 
 
 _Maker = Callable[[Answer, Mapping[str, Any], str, Asked], ClusterError]

@@ -18,10 +18,11 @@ from typing import Any
 import msgspec
 from httpx2.websockets import WebSocketDisconnect, WebSocketUpgradeError
 
+from railwright.adapters.answers import causes_of
 from railwright.adapters.failures import FOREIGN, unreachable
 from railwright.adapters.transport import Request, Transport
 from railwright.core.errors import ClusterError, ClusterUnreachable, RailwrightError
-from railwright.core.objects import dig
+from railwright.core.foreign_text import whole_number
 from railwright.ports.cluster import ExecResult
 
 PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]
@@ -97,9 +98,10 @@ def exit_code_of(status: Mapping[str, Any]) -> int:
     if status.get("status") == "Success":
         return 0
     if status.get("reason") == "NonZeroExitCode":
-        for cause in dig(status, "details", "causes", default=[]):
-            if cause.get("reason") == "ExitCode" and str(cause.get("message", "")).isdigit():
-                return int(cause["message"])
+        for cause in causes_of(status):
+            code = whole_number(str(cause.get("message", "")))
+            if cause.get("reason") == "ExitCode" and code is not None:
+                return code
     message = f"the command could not be run: {status.get('message', 'no reason given')}"
     raise ClusterError(message)
 

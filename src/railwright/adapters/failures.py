@@ -73,7 +73,7 @@ def _reason(error: BaseException, server: str) -> tuple[str, str]:
             return f"{server} refuses connections", "is the API server, or the tunnel to it, running?"
         if isinstance(inner, ConnectionResetError):
             return f"{server} cut the connection", "try again"
-        if isinstance(inner, ssl.SSLError):
+        if isinstance(inner, ssl.SSLError) and not isinstance(inner, ssl.SSLWantReadError | ssl.SSLWantWriteError):
             why = getattr(inner, "reason", None) or str(inner)
             return f"TLS with {server} failed: {why}", "is a proxy between here and the cluster?"
     if isinstance(error, httpx2.TimeoutException | TimeoutError):

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from railwright.core.errors import UsageError
+from railwright.core.foreign_text import parse_yaml
 from railwright.core.objects import dig
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -105,8 +104,8 @@ def _load(file: Path) -> Mapping[str, Any]:
         if len(content) > _MAX_BYTES:
             message = f"{file}: not a kubeconfig (expected at most {_MAX_BYTES:,} bytes, seen more)"
             raise UsageError(message, hint=_ANEW)
-        value = yaml.safe_load(content.decode())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        value = parse_yaml(content.decode())
+    except (OSError, ValueError) as error:
         message = f"{file}: not a kubeconfig that can be read: {error}"
         raise UsageError(message, hint=_ANEW) from error
     if value is None:
@@ -204,14 +203,24 @@ def _plugin(folder: Path, value: Any) -> ExecPlugin | None:
         raise UsageError(message, hint="oc login writes a user that works")
     if "/" in command:
         command = _absolute(folder, command)
+    args, env = value.get("args") or [], value.get("env") or []
+    if not (isinstance(args, list) and isinstance(env, list) and all(_is_variable(item) for item in env)):
+        message = (
+            f"the kubeconfig's exec plugin {command}: expected args as a list, and env as a list of names with values"
+        )
+        raise UsageError(message, hint="oc login writes a user that works")
     return ExecPlugin(
         command=command,
-        args=tuple(str(arg) for arg in value.get("args") or ()),
-        env=tuple((str(item["name"]), str(item["value"])) for item in value.get("env") or ()),
+        args=tuple(str(arg) for arg in args),
+        env=tuple((str(item["name"]), str(item["value"])) for item in env),
         api_version=str(value.get("apiVersion", "")),
         wants_cluster=bool(value.get("provideClusterInfo", False)),
         install_hint=str(dig(value, "installHint", default="")).strip(),
     )
+
+
+def _is_variable(item: Any) -> bool:
+    return isinstance(item, dict) and {"name", "value"} <= set(item)
 
 
 def _in_cluster(environment: Mapping[str, str]) -> Login:

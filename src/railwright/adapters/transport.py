@@ -22,6 +22,7 @@ from railwright.adapters.failures import FOREIGN, understood, unreachable
 from railwright.adapters.kubeconfig import Login
 from railwright.adapters.tls import tls_context
 from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable
+from railwright.core.foreign_text import whole_number
 from railwright.core.opening import opened
 from railwright.core.version import __version__
 
@@ -158,7 +159,11 @@ class Transport:
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: list[str]) -> AsyncIterator[Any]:
-        """Open a websocket; the caller maps what happens inside."""
+        """
+        Open a websocket; the caller maps what happens inside, and says how long anything may take.
+
+        The answer to the opening comes only when the node has begun, which a busy one does late.
+        """
         scheme = "wss" if self.server.startswith("https") else "ws"
         url = f"{scheme}{self.server[self.server.index('://') :]}{request.path}"
         async with self._client.websocket(
@@ -166,7 +171,7 @@ class Transport:
             subprotocols=protocols,
             params=list(request.params),
             max_message_size_bytes=16 << 20,
-            extensions=dict(self._extensions),
+            extensions={**self._extensions, "timeout": httpx2.Timeout(CONNECT_LIMIT_S, read=None).as_dict()},
         ) as session:
             yield session
 
@@ -212,5 +217,6 @@ def is_too_old(error: ClusterError) -> bool:
 def pause_s(error: ClusterError, attempt: int) -> float:
     """Say how long to wait before another attempt: what the server asked for, else 0.2 s doubling, with jitter."""
     asked = error.context.get("retry_after_s", "")
-    wanted = float(asked) if asked.isdigit() else 0.2 * 2.0 ** (attempt - 1)
+    seconds = whole_number(asked)
+    wanted = float(seconds) if seconds is not None else 0.2 * 2.0 ** (attempt - 1)
     return min(wanted, LONGEST_PAUSE_S) * random.uniform(0.8, 1.2)  # noqa: S311 - spreads clients, hides nothing

@@ -16,9 +16,10 @@ from typing import Any, Self
 import msgspec
 
 from railwright.adapters.answers import Answer, Asked, error_of
+from railwright.adapters.failures import understood
 from railwright.adapters.transport import Request, Transport, is_too_old, pause_s
 from railwright.core.errors import ClusterBusy, ClusterError, ClusterUnreachable
-from railwright.core.objects import Kind, dig
+from railwright.core.objects import Kind, dig, ref_of
 from railwright.ports.cluster import Seen
 
 QUIET_S = 90.0
@@ -132,9 +133,11 @@ class MergedWatch:
         request = Request("GET", each.path, f"watch {each.kind}", params)
         async with self._transport.lines(request, quiet_s=QUIET_S) as lines:
             async for line in lines:
-                event = msgspec.json.decode(line)
-                if event.get("type") == "ERROR":
-                    raise _stream_error(event.get("object") or {}, request)
+                with understood(request.what, self._transport.server):
+                    event = _event_of(line)
+                    failure = _stream_error(event["object"], request) if event["type"] == "ERROR" else None
+                if failure is not None:
+                    raise failure
                 yield event
 
     def _take(self, event: Mapping[str, Any]) -> str:
@@ -145,6 +148,17 @@ class MergedWatch:
             del self._waiting[:-MOST_WAITING]
             self._woken.set()
         return str(dig(obj, "metadata", "resourceVersion", default=""))
+
+
+def _event_of(line: str) -> Mapping[str, Any]:
+    """Read one line of a stream. Raises AttributeError, KeyError, TypeError or ValueError for what is no event."""
+    event: Mapping[str, Any] = msgspec.json.decode(line)
+    if event["type"] not in {"BOOKMARK", "ERROR"}:
+        ref_of(event["object"])
+    elif not isinstance(event["object"], dict):
+        message = "an event without an object"
+        raise TypeError(message)
+    return event
 
 
 def _stream_error(status: Mapping[str, Any], request: Request) -> Exception:

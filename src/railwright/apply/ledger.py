@@ -270,9 +270,17 @@ class LedgerStore:
         await self._delete_map(_fabric_map(name))
         self._fabrics.pop(name, None)
 
-    async def remove_all(self) -> bool:
+    @property
+    def maps(self) -> frozenset[Ref]:
+        """The ConfigMaps that hold it, as far as it was read."""
+        return frozenset(replace(HEAD, name=name) for name in self._maps)
+
+    async def remove_all(self, *, with_namespace: bool = True) -> bool:
         """
         Remove the ledger itself, if nothing is in it but its own namespace.
+
+        Args:
+            with_namespace: False leaves the namespace there, though we made it.
 
         Returns:
             Whether the namespace is being deleted as well: only when we made it.
@@ -284,7 +292,7 @@ class LedgerStore:
             await self._delete_map(name)
         await self._delete_map(HEAD.name)
         self._entries, self._place, self._is_open = {}, {}, False
-        if own is None:
+        if own is None or not with_namespace:
             return False
         try:
             await retried(lambda: self._cluster.delete(NAMESPACE_REF, uid=own.uid), self._clock)

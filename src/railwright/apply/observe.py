@@ -20,11 +20,14 @@ from railwright.plan.model import (
     Allocatable,
     DriverLoaded,
     Expectation,
+    InsideNode,
+    MemoryLockable,
     NadPresent,
     NodeLabel,
     PodsReady,
     PoolUpdated,
     RailUp,
+    VfsManaged,
 )
 from railwright.ports.cluster import Cluster, Seen, Selection
 from railwright.ports.node import Node
@@ -99,7 +102,7 @@ class Observer:
     @property
     def inside_nodes(self) -> tuple[NodeName, ...]:
         """Nodes whose inside is part of the gate."""
-        inside = (item.node for item in self._expectations if isinstance(item, RailUp | DriverLoaded))
+        inside = (item.node for item in self._expectations if isinstance(item, InsideNode))
         return tuple(sorted(set(inside)))
 
     async def read_all(self) -> None:
@@ -164,7 +167,7 @@ class Observer:
         return objects + tuple(
             Judged(describe(item), judge_expectation(item, companions, now), names_itself=True)
             for item in self._expectations
-            if not isinstance(item, RailUp | DriverLoaded)
+            if not isinstance(item, InsideNode)
         )
 
     def judge_inside(self, now: datetime) -> tuple[Judged, ...]:
@@ -173,7 +176,7 @@ class Observer:
         return tuple(
             Judged(describe(item), judge_expectation(item, companions, now), names_itself=True)
             for item in self._expectations
-            if isinstance(item, RailUp | DriverLoaded)
+            if isinstance(item, InsideNode)
         )
 
     def _companions(self) -> Companions:
@@ -201,10 +204,14 @@ def describe(expectation: Expectation) -> str:
             return f"network {namespace}/{name}"
         case PoolUpdated(pool, _, kubelet_config):
             return f"MachineConfigPool {pool}" + (f" with KubeletConfig {kubelet_config}" if kubelet_config else "")
+        case VfsManaged(node, rail, pci):
+            return f"VFs of {rail} ({pci}) of {node}"
         case RailUp(node, rail, pci):
             return f"{rail} ({pci}) of {node}"
         case DriverLoaded(node):
             return f"drivers of {node}"
+        case MemoryLockable(node):
+            return f"memory that containers of {node} may lock"
 
 
 def selections_of(

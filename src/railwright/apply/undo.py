@@ -5,13 +5,14 @@ An entry leaves the ledger only when its object is seen to be gone or restored, 
 on where it stopped. Deleted objects are waited for: a finalizer whose operator was removed first would hang for ever.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from railwright.apply.means import Means
 from railwright.apply.model import LedgerEntry
 from railwright.apply.ours import speaks_of
-from railwright.apply.retry import retried
+from railwright.apply.retry import WRITE_LIMIT_S, retried
+from railwright.apply.waiting import REREAD_S, Wait, until_nothing_is_left
 from railwright.apply.writer import check_node_change
 from railwright.changes.invert import invert
 from railwright.changes.model import Action, Change, FieldChange
@@ -22,10 +23,9 @@ from railwright.core.ids import StageName
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.ports.cluster import Selection
-from railwright.ports.progress import Waiting, Wrote
+from railwright.ports.progress import Wrote
 
 _ATTEMPTS = 3
-_REREAD_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ async def undo_step(
     *,
     limit_s: float,
     also_gone: tuple[Ref, ...] = (),
+    forget: bool = True,
     dry_run: bool = False,
 ) -> tuple[Undo, ...]:
     """
@@ -55,6 +56,7 @@ async def undo_step(
         stage: how the step is called in events.
         limit_s: for how long deleted objects are waited for.
         also_gone: objects that others remove in consequence, and that must be gone too (NADs of networks).
+        forget: take what went out of the ledger; without, the caller does, once what follows from it has ended.
         dry_run: let the server check only.
     """
     results: list[Undo] = []
@@ -64,13 +66,13 @@ async def undo_step(
         results.append(result)
         if uid:
             deleted[entry.ref] = uid
-        elif result.verdict is Verdict.PASS and not dry_run:
+        elif result.verdict is Verdict.PASS and forget and not dry_run:
             await means.ledger.forget(entry.ref)
     if dry_run:
         return tuple(results)
     remaining = await _await_gone(deleted, also_gone, means, stage, limit_s)
     for ref in deleted:
-        if ref not in remaining:
+        if forget and ref not in remaining:
             await means.ledger.forget(ref)
     shown = [
         replace(item, verdict=Verdict.FAIL, reason=remaining[item.ref]) if item.ref in remaining else item
@@ -153,42 +155,37 @@ async def _give_up_shared(obj: KubeObject, means: Means) -> None:
         return
 
 
-async def _read(ref: Ref, means: Means) -> KubeObject | None:
+async def _read(ref: Ref, means: Means, *, limit_s: float = WRITE_LIMIT_S) -> KubeObject | None:
     try:
-        return await retried(lambda: means.cluster.get(ref), means.clock)
+        return await retried(lambda: means.cluster.get(ref), means.clock, limit_s=limit_s)
     except (NotFound, KindNotServed):
         return None
 
 
 async def _await_gone(
     deleted: dict[Ref, str], also_gone: tuple[Ref, ...], means: Means, stage: StageName, limit_s: float
-) -> dict[Ref, str]:
+) -> Mapping[Ref, str]:
     """Wait until objects are gone; give those that are not, with what holds each."""
     expected = {**dict.fromkeys(also_gone, ""), **deleted}
-    if not expected:
-        return {}
-    clock, started_s = means.clock, means.clock.monotonic_s()
+
+    async def look() -> Mapping[Ref, str]:
+        nonlocal expected
+        remaining = {}
+        for ref, uid in expected.items():
+            live = await _read(ref, means, limit_s=REREAD_S)
+            if live is not None and (not uid or live["metadata"]["uid"] == uid):
+                remaining[ref] = _what_holds(live, limit_s)
+        expected = {ref: expected[ref] for ref in remaining}
+        return remaining
+
     selections = [Selection(ref.kind, ref.namespace, name=ref.name) for ref in expected]
-    async with means.cluster.watch(selections) as watch:
-        while True:
-            remaining = {}
-            for ref, uid in expected.items():
-                live = await _read(ref, means)
-                if live is not None and (not uid or live["metadata"]["uid"] == uid):
-                    remaining[ref] = _what_holds(live, limit_s)
-            elapsed_s = clock.monotonic_s() - started_s
-            if not remaining or elapsed_s >= limit_s:
-                return remaining
-            expected = {ref: expected[ref] for ref in remaining}
-            text = f"{next(iter(remaining))} to be gone" + (
-                f" (and {len(remaining) - 1} more)" if len(remaining) > 1 else ""
-            )
-            means.progress.emit(Waiting(stage, text, elapsed_s, 0.0, limit_s))
-            await means.ledger.renew()
-            before_s = clock.monotonic_s()
-            await watch.next(max(1.0, min(_REREAD_S, limit_s - elapsed_s)))
-            if clock.monotonic_s() - before_s < 1.0:
-                await clock.sleep(1.0)
+    waited = await until_nothing_is_left(Wait(stage, selections, look, lambda _: limit_s, _to_be_gone), means)
+    return waited.left
+
+
+def _to_be_gone(left: Mapping[Ref, str]) -> str:
+    more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
+    return f"{next(iter(left))} to be gone{more}"
 
 
 def _what_holds(live: KubeObject, limit_s: float) -> str:

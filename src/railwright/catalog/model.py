@@ -20,6 +20,8 @@ class OperatorEntry:
         preferred_channels: the first that the live catalog offers is taken; empty means the catalog's own default.
         namespace_labels, namespace_annotations: what the namespace needs when we make it.
         deployments: controllers that must be available in `namespace`.
+        chart_deployments: what charts call them, where that is another name.
+        subchart: the one of its controllers that charts of others bring along, with their release's name before it.
         resource: name of its custom resource, as "Kind/name".
     """
 
@@ -38,6 +40,13 @@ class OperatorEntry:
     date: str
     namespace_labels: Mapping[str, str] = field(default_factory=dict)
     namespace_annotations: Mapping[str, str] = field(default_factory=dict)
+    chart_deployments: tuple[str, ...] = ()
+    subchart: str = ""
+
+    def has_controller(self, name: str) -> bool:
+        """Whether a Deployment of this name is its controller, whatever brought it."""
+        in_chart = bool(self.subchart) and name.endswith(f"-{self.subchart}")
+        return in_chart or name in {*self.deployments, *self.chart_deployments}
 
 
 @dataclass(frozen=True)
@@ -335,6 +344,10 @@ class Catalog:
     def operator_of_package(self, package: str) -> OperatorEntry | None:
         """Find an operator by its OLM package."""
         return next((entry for entry in self.operators if entry.package == package), None)
+
+    def operator_of_controller(self, deployment: str) -> OperatorEntry | None:
+        """Find an operator by the name of its controller's Deployment."""
+        return next((entry for entry in self.operators if entry.has_controller(deployment)), None)
 
     def network_operator(self, version: str) -> NetworkOperatorEntry | None:
         """Find a Network Operator version ("26.4.1", with or without a "v"); None: not known."""

@@ -2,6 +2,7 @@
 
 import sys
 
+from railwright.core.foreign_text import inert
 from railwright.pipeline.questions import question_text
 from railwright.ports.approval import Question
 
@@ -16,7 +17,7 @@ class Consent:
 
     def approve(self, question: Question) -> bool:
         """Answer, and show on stderr what was answered to."""
-        sys.stderr.write(question_text(question) + "\n")
+        sys.stderr.write(inert(question_text(question)) + "\n")
         consented = self._take_over if question.takes_over else self._yes
         if consented:
             flag = "--take-over" if question.takes_over else "--yes"

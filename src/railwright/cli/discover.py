@@ -85,7 +85,13 @@ def _keep(folder: Path | None, records: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in records.items():
-            (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+            path = folder / f"{name}.txt"
+            if path.parent != folder:
+                message = f"a node is called {name!r}: its record would lie outside {folder}"
+                raise api.UsageError(
+                    message, hint="no API server takes such a name; leave --to out to look at the rest"
+                )
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
         message = f"records cannot be written to {folder}: {error.strerror}"
         raise api.UsageError(message, hint="name a folder that can be written") from error

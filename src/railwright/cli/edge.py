@@ -14,6 +14,7 @@ from typing import Any
 from railwright.cli.options import Common
 from railwright.cli.streams import write_result
 from railwright.core.errors import RailwrightError
+from railwright.core.foreign_text import inert, inert_json
 from railwright.core.redaction import redact, redact_text
 from railwright.report.formats import to_json, to_text, to_yaml
 from railwright.report.model import Document
@@ -94,7 +95,7 @@ def show_error(error: RailwrightError, common: Common) -> None:
             "hint": error.hint,
             "context": error.context,
         }
-        sys.stderr.write(json.dumps({"error": redact(fields)}, indent=2) + "\n")
+        sys.stderr.write(inert_json(json.dumps({"error": redact(fields)}, indent=2)) + "\n")
         return
     retry = ", may be retried" if error.transient else ""
     lines = [f"error: {error.code}  (exit {error.exit_code}{retry})"]
@@ -102,7 +103,7 @@ def show_error(error: RailwrightError, common: Common) -> None:
     lines.extend(f"  {key}: {value}" for key, value in error.context.items())
     if error.hint:
         lines.append(f"  next  {error.hint}")
-    sys.stderr.write(redact_text("\n".join(lines)) + "\n")
+    sys.stderr.write(inert(redact_text("\n".join(lines))) + "\n")
 
 
 def _show_bug(error: Exception) -> None:
@@ -114,6 +115,6 @@ def _show_bug(error: Exception) -> None:
     except OSError as full:
         next_step = f"report it with these lines, for which no file could be written ({full.strerror}):\n{trace}"
     sys.stderr.write(
-        f"error: internal  (exit 1)\n  a bug of railwright: {type(error).__name__}: {redact_text(str(error))}\n"
+        f"error: internal  (exit 1)\n  a bug of railwright: {type(error).__name__}: {inert(redact_text(str(error)))}\n"
         f"  next  {next_step}\n"
     )

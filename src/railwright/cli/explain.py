@@ -48,7 +48,7 @@ def explain(
         )
         prepared = await _planned(wanted, common, always=rbac is not None)
         if rbac is None:
-            return show(api.explain(str(key), prepared.plan.decisions if prepared else ()), common)
+            return show(api.explain(str(key), prepared.plan if prepared else None, intents_in(wanted) or ()), common)
         last = api.StageName(until) if until else None
         wish = api.RoleWish(prepared, last, not skip_verify, unprivileged, subject)
         return show(api.rbac(rbac, wish), common)

@@ -3,6 +3,7 @@
 import sys
 from typing import TextIO
 
+from railwright.core.foreign_text import inert
 from railwright.core.verdicts import Verdict
 from railwright.ports.progress import (
     Event,
@@ -59,10 +60,9 @@ class Lines:
                     final=not self._is_terminal,
                 )
             case StageEnded():
-                self._line(
-                    f"  {self._colour(event.verdict)} {event.stage}{' ' + event.batch if event.batch else ''}"
-                    f" after {duration(event.elapsed_s)}: {event.reason}"
-                )
+                batch = f" {event.batch}" if event.batch else ""
+                said = f" {event.stage}{batch} after {duration(event.elapsed_s)}: {event.reason}"
+                self._line(said, before=f"  {self._colour(event.verdict)}")
             case Measuring(what, done, total, failed):
                 bad = f", {failed} failed" if failed else ""
                 self._passing(f"    {done} of {total} cells{bad}  {what}", final=not self._is_terminal or done >= total)
@@ -81,8 +81,8 @@ class Lines:
     def _colour(self, verdict: Verdict) -> str:
         return f"\x1b[{_COLOURS[verdict]}m{verdict.value}\x1b[0m" if self._is_terminal else verdict.value
 
-    def _line(self, text: str) -> None:
-        self._stream.write((_CLEAR_LINE if self._pending else "") + text + "\n")
+    def _line(self, text: str, *, before: str = "") -> None:
+        self._stream.write((_CLEAR_LINE if self._pending else "") + before + inert(text) + "\n")
         self._pending = False
         self._stream.flush()
 
@@ -90,6 +90,6 @@ class Lines:
         if final:
             self._line(text)
             return
-        self._stream.write(_CLEAR_LINE + text)
+        self._stream.write(_CLEAR_LINE + inert(text))
         self._pending = True
         self._stream.flush()

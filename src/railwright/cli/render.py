@@ -29,15 +29,37 @@ def render(
     """
 
     async def action() -> int:
+        _refuse_unused(common, openshift=openshift, unchecked=unchecked)
         intents = required_intents(wanted)
-        if openshift:
+        if openshift is not None:
             decided, files = api.render_offline(intents, openshift, unchecked=unchecked)
         else:
-            async with await api.open_cluster(common.cluster) as world:
+            async with await _cluster(common) as world:
                 prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
                 api.refuse_if_refused(prepared.plan)
                 decided, files = prepared.plan, api.render(prepared, unchecked=unchecked)
         write_files(to, files)
-        return show(api.files_document(decided, files, str(to)), common)
+        return show(api.files_document(decided, files, str(to), unchecked=unchecked), common)
 
     return run(action, common)
+
+
+def _refuse_unused(common: Common, *, openshift: str | None, unchecked: bool) -> None:
+    """Refuse what would change nothing of what is written. Raises UsageError."""
+    if openshift is not None and common.cluster is not None:
+        message = "render --openshift has no use for --cluster: it asks no cluster"
+        raise api.UsageError(message, hint="leave one of the two out")
+    if unchecked and openshift is None:
+        message = "render --unchecked has no use without --openshift: the nodes of a cluster are looked at"
+        raise api.UsageError(message, hint="leave it out; what a cluster's nodes allow is written anyway")
+
+
+async def _cluster(common: Common) -> api.World:
+    """Open the cluster. Raises UsageError; where none was named, it says that render can do without, too."""
+    try:
+        return await api.open_cluster(common.cluster)
+    except api.UsageError as error:
+        if common.cluster is not None:
+            raise
+        hint = f"{error.hint}; without any cluster: --openshift 4.20 (docs/gitops.md)"
+        raise api.UsageError(error.message, hint=hint) from error

@@ -48,7 +48,7 @@ def verify(
         rails: only these rails ("rail0,rail1").
         families: only these families of probes: engine, nixl, perftest, latency, cm, sweep, nccl.
         cross_rail: also from each rail to the others, where the fabric routes between them.
-        include_busy: also nodes whose GPUs or rails pods use; takes only what is free there.
+        include_busy: also nodes whose GPUs or rails pods use, and rails that carry traffic; takes only what is free.
         image: the image that pods run, with perftest for CUDA; with Python 3.11 in it every probe runs.
         baseline: an earlier run (a folder of --to): what is slower than it was is named.
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.

@@ -9,6 +9,14 @@ KubeObject = Mapping[str, Any]
 
 FIELD_MANAGER = "railwright"
 
+MISSHAPEN = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+"""
+What reading an object ends with where a field holds something else than its kind allows: a text where a list belongs.
+
+No API server takes such an object, but an archive may hold one. Whoever reads objects of any origin one by one catches
+these, and says that this one was not understood, so that the others are.
+"""
+
 
 @dataclass(frozen=True, order=True)
 class Kind:

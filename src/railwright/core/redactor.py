@@ -23,15 +23,15 @@ _SERIAL_TEXT = re.compile(
     r"""\\*["']?[ \t]{0,8}[:=\t][ \t]{0,8}\\*["']?)([\w./+-]*\w)"""
 )
 _DEVICE_UUID = re.compile(r"\b((?:GPU|MIG)-)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
 _FOUR = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _ADDRESS = re.compile(
     # 6, 8 or 20 bytes, as 0x16 hex digits, or as ibnetdiscover names nodes
     r"(?<![\w:.-])(?P<bytes>[0-9A-Fa-f]{2}(?:(?P<sign>[:-])[0-9A-Fa-f]{2})(?:(?P=sign)[0-9A-Fa-f]{2}){4,18})(?![\w:])(?!-[0-9A-Fa-f]{2}-)"
     r"|(?P<lead>\b0x|(?<![\w])[HSR]-)(?P<digits>(?!ffff)[0-9A-Fa-f]{16})\b"
     r"|(?<![\w:.])(?P<guid>[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){3})(?![\w:.])"
-    rf"|(?<![\w:.])(?P<six>[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,8}}(?:(?<=:){_FOUR})?)(?P<six_length>/\d{{1,3}})?(?!\.\d|[\w.]*:)"
-    rf"|(?<![\w.-])(?P<four>{_FOUR})(?P<four_length>/\d{{1,2}})?(?:(?P<dash>-)(?P<end>{_FOUR}))?(?![\w]|[.-]\w)"
+    rf"|(?<![\w:.])(?P<six>[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,8}}(?:(?<=:){_FOUR})?)(?P<six_length>/[0-9]{{1,3}})?(?!\.\d|[\w.]*:)"
+    rf"|(?<![\w.-])(?P<four>{_FOUR})(?P<four_length>/[0-9]{{1,2}})?(?:(?P<dash>-)(?P<end>{_FOUR}))?(?![\w]|[.-]\w)"
 )
 _VERSION = re.compile(r"(?i)(?:version|release|firmware|\bver|\bv)[\s:=\"']{0,4}$")
 _ROUTES_4, _ROUTES_6 = "route4", "route6"
@@ -55,7 +55,7 @@ class Redactor:
             return self._addresses(redact_string(value)) if len(value) > 3 else value
         if isinstance(value, Mapping):
             told = value.get("name") if isinstance(value.get("value"), str) else None
-            return {self._addresses(key): self._item(key, item, told) for key, item in value.items()}
+            return {self._addresses(str(key)): self._item(key, item, told) for key, item in value.items()}
         if isinstance(value, list | tuple):
             hidden = after_flags(value)
             return [REDACTED if hide else self.value(item) for item, hide in zip(value, hidden, strict=True)]
@@ -103,8 +103,8 @@ class Redactor:
             return self._six(match["six"], match["six_length"] or "")
         if _VERSION.search(match.string, max(0, match.start() - 16), match.start()):
             return match[0]
-        end = f"-{self._pseudonyms.address(match['end'])}" if match["end"] else ""
-        return self._with_length(match["four"], match["four_length"] or "") + end
+        end = f"-{self._pseudonyms.address(_without_zeros(match['end']))}" if match["end"] else ""
+        return self._with_length(_without_zeros(match["four"]), match["four_length"] or "") + end
 
     def _bytes(self, text: str, sign: str) -> str:
         data = bytes.fromhex(text.replace(sign, ""))
@@ -140,7 +140,8 @@ class Redactor:
 
     def _route_6(self, fields: list[str]) -> list[str]:
         """Redact a line of /proc/net/ipv6_route: target, its prefix length, source, its length, next hop, ..."""
-        if len(fields) < 5 or not all(re.fullmatch(r"[0-9A-Fa-f]{32}", fields[at]) for at in (0, 2, 4)):
+        forms = ("[0-9A-Fa-f]{32}", "[0-9A-Fa-f]{1,2}", "[0-9A-Fa-f]{32}", "[0-9A-Fa-f]{1,2}", "[0-9A-Fa-f]{32}")
+        if len(fields) < len(forms) or not all(map(re.fullmatch, forms, fields)):
             return fields
         for at, length in ((0, int(fields[1], 16)), (2, int(fields[3], 16)), (4, 128)):
             value = int(fields[at], 16)
@@ -148,6 +149,11 @@ class Redactor:
             new = self._pseudonyms.six(value) & mask if value & mask == value else self._pseudonyms.six(value)
             fields[at] = f"{new:032x}"
         return fields
+
+
+def _without_zeros(address: str) -> str:
+    """Write an IPv4 address without leading zeros, which are refused elsewhere: some read them as octal."""
+    return ".".join(str(int(part)) for part in address.split("."))
 
 
 def _in_fields(line: str, change: Callable[[list[str]], list[str]]) -> str:

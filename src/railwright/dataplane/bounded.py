@@ -28,12 +28,15 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def run_bounded(request: Request, timeout_s: float, enter: Callable[[], None] | None = None) -> str:
+def run_bounded(
+    request: Request, timeout_s: float, enter: Callable[[], None] | None = None, *, until: int | None = None
+) -> str:
     """
     Run a half to its end, at most `timeout_s`.
 
     Args:
         enter: called in the child first: where a lab puts it into a namespace, or takes rights away.
+        until: a connection to whoever wants the reply: when that hangs up, the half is ended.
 
     Returns:
         The reply as wire.py writes it; one that says why there is none, where the child gave no whole one.
@@ -45,7 +48,7 @@ def run_bounded(request: Request, timeout_s: float, enter: Callable[[], None] | 
     os.close(writing)
     begin = time.monotonic()
     try:
-        said, ended = _read_until(reading, begin + timeout_s)
+        said, ended = _read_until(reading, begin + timeout_s, until)
     finally:
         os.close(reading)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -87,17 +90,22 @@ def _be_the_half(request: Request, writing: int, enter: Callable[[], None] | Non
         os._exit(0)
 
 
-def _read_until(reading: int, deadline: float) -> tuple[bytes, bool]:
-    """Read a pipe to its end; what was read, and whether the end came before the deadline."""
+def _read_until(reading: int, deadline: float, until: int | None) -> tuple[bytes, bool]:
+    """Read a pipe to its end; what was read, and whether the end came before the deadline and before a hang-up."""
     said = b""
     poller = select.poll()
     poller.register(reading, select.POLLIN | select.POLLHUP)
+    if until is not None:
+        poller.register(until, select.POLLRDHUP)
     while (left := deadline - time.monotonic()) > 0:
-        if poller.poll(left * 1000):
+        ready = [descriptor for descriptor, _ in poller.poll(left * 1000)]
+        if reading in ready:
             data = os.read(reading, _READ_BYTES)
             if not data:
                 return said, True
             said += data
+        elif ready:
+            break
     return said, False
 
 

@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 from railwright.dataplane.counters import read_counters
-from railwright.dataplane.model import Counter, Evidence, EvidenceRequest, Reply
+from railwright.dataplane.ipoib import partitions
+from railwright.dataplane.model import Counter, Evidence, EvidenceRequest, Reply, Watched
 from railwright.dataplane.netlink import netns_mode
 from railwright.dataplane.perftest import PROGRAMS
-from railwright.dataplane.rail import read_ports
+from railwright.dataplane.problems import HalfFailed
+from railwright.dataplane.rail import INFINIBAND_LAYER, find_rail, read_ports
 
 _FILES = {
     "capabilities": "/proc/self/status",
@@ -45,9 +47,29 @@ def run_evidence(request: EvidenceRequest) -> Reply:
         counters=counters,
         device_files=tuple(sorted(each.name for each in devices.iterdir())) if devices.is_dir() else (),
         tools={name: path for name in _TOOLS if (path := shutil.which(name))},
+        partitions=partitions() if any(port.link_layer == INFINIBAND_LAYER for port in ports) else {},
+        watched=_watched(request),
         sections={name: text for name, file in _FILES.items() if (text := _read(Path(file)))},
     )
     return Reply("evidence", evidence=evidence, elapsed_s=time.monotonic() - begin)
+
+
+def _watched(request: EvidenceRequest) -> tuple[Watched, ...]:
+    """Read the counters of rails twice; one without a port here says so when it is used."""
+    found = []
+    for rail in request.watched:
+        with contextlib.suppress(HalfFailed):
+            found.append((rail, find_rail(rail)))
+    ways = [(rail, (each.port.device, each.port.port, each.netdev)) for rail, each in found]
+    begin = time.monotonic()
+    before = [read_counters(*where) for _, where in ways]
+    if ways:
+        time.sleep(request.watch_s)
+    elapsed_s = time.monotonic() - begin
+    return tuple(
+        Watched(rail, elapsed_s, earlier, read_counters(*where))
+        for (rail, where), earlier in zip(ways, before, strict=True)
+    )
 
 
 def _read(file: Path) -> str:

@@ -221,9 +221,16 @@ class NcclRequest:
 
 @dataclass(frozen=True)
 class EvidenceRequest:
-    """What this place is: limits, namespaces, devices, GIDs, counters. One half, no peer."""
+    """
+    What this place is: limits, namespaces, devices, GIDs, counters. One half, no peer.
+
+    Attributes:
+        watched: rails whose counters are read twice, with `watch_s` between: what they carry while nothing is asked.
+    """
 
     rail: RailEnd = RailEnd()
+    watched: tuple[RailEnd, ...] = ()
+    watch_s: float = 0.0
 
 
 Request = EngineRequest | PerftestRequest | NixlRequest | NcclRequest | EvidenceRequest
@@ -364,6 +371,16 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class Watched:
+    """Counters of one rail's port, twice, with `elapsed_s` between."""
+
+    rail: RailEnd
+    elapsed_s: float
+    before: tuple[Counter, ...]
+    after: tuple[Counter, ...]
+
+
+@dataclass(frozen=True)
 class Evidence:
     """
     What a place is.
@@ -374,6 +391,8 @@ class Evidence:
         device_files: of /dev/infiniband.
         tools: program -> path, for those that are there.
         sections: named raw texts.
+        partitions: number of the partition of each IPoIB device, by its name.
+        watched: what was asked for, as far as each rail's port was found.
     """
 
     user_id: int
@@ -384,3 +403,5 @@ class Evidence:
     device_files: tuple[str, ...]
     tools: dict[str, str]
     sections: dict[str, str]
+    partitions: dict[str, int] = field(default_factory=dict)
+    watched: tuple[Watched, ...] = ()

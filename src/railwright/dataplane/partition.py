@@ -5,18 +5,17 @@ The table is that of the device that this place has: in a pod with a VF the VF's
 partitions.
 
 Source: InfiniBand Architecture Specification volume 1, 10.9 (the table, a key's 15 bits, membership in the sixteenth);
-Linux v6.12 Documentation/ABI/stable/sysfs-class-infiniband (ports/N/pkeys/INDEX), drivers/infiniband/ulp/ipoib (pkey of
-a netdev).
+Linux v6.12 Documentation/ABI/stable/sysfs-class-infiniband (ports/N/pkeys/INDEX).
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from railwright.core.ids import NetDevice
+from railwright.dataplane.ipoib import NETDEVS, partition_of
 from railwright.dataplane.port import Port
 from railwright.dataplane.problems import HalfFailed
 
-NETDEVS = Path("/sys/class/net")
 _NUMBER, _FULL = 0x7FFF, 0x8000
 
 
@@ -69,7 +68,7 @@ def find_key(port: Port, netdev: NetDevice, wanted: int | None, folder: Path = N
         raise HalfFailed(
             "no-pkey", f"{name} is in no partition: its table holds no valid key, and it can talk to nobody"
         )
-    own = key_of_netdev(netdev, folder)
+    own = partition_of(netdev, folder)
     number = wanted if wanted is not None else own
     # Sorting is stable: of equals the first index stays in front.
     fitting = sorted((key for key in keys if number in {None, key.number}), key=lambda key: not key.is_full)
@@ -78,14 +77,6 @@ def find_key(port: Port, netdev: NetDevice, wanted: int | None, folder: Path = N
         table = ", ".join(f"{key.index} {key}" for key in keys)
         raise HalfFailed("no-pkey", f"{name} is not in partition 0x{number:04x}, {asked}; its table: {table}")
     return fitting[0]
-
-
-def key_of_netdev(netdev: NetDevice, folder: Path = NETDEVS) -> int | None:
-    """Read the number of an IPoIB device's partition; None for every other device, and for none."""
-    try:
-        return int((folder / netdev / "pkey").read_text(), 16) & _NUMBER if netdev else None
-    except (OSError, ValueError):
-        return None
 
 
 def read_keys(folder: Path) -> tuple[int, ...]:

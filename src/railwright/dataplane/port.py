@@ -21,6 +21,7 @@ class Port:
     One port of an RDMA device, as this place sees it; texts as the kernel writes them ("4: ACTIVE").
 
     Attributes:
+        netdevs: that are of this place: the port's own, or on InfiniBand its IPoIB devices.
         pkeys: an InfiniBand port's partition keys by index, 0 where one is empty.
     """
 

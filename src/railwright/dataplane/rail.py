@@ -1,7 +1,8 @@
 """
 Which RDMA device, port and GID a half uses: found by its own netdev, never by a fixed index.
 
-Read from /sys/class/infiniband, with netlink's word for which netdev is really of this namespace.
+Read from /sys/class/infiniband, with netlink's word for which netdev is really of this namespace; on InfiniBand an IPoIB
+device names its port itself.
 """
 
 import ipaddress
@@ -10,14 +11,16 @@ from pathlib import Path
 
 from railwright.core.ids import NetDevice, RdmaDevice
 from railwright.dataplane.addresses import Address, addresses_of
+from railwright.dataplane.ipoib import NETDEVS, netdevs_with
 from railwright.dataplane.model import RailEnd
 from railwright.dataplane.netlink import netdev_by_port
-from railwright.dataplane.partition import NETDEVS, PartitionKey, find_key, read_keys
+from railwright.dataplane.partition import PartitionKey, find_key, read_keys
 from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.problems import HalfFailed
 
 INFINIBAND = Path("/sys/class/infiniband")
 ROCE_V2 = "RoCE v2"
+INFINIBAND_LAYER = "InfiniBand"
 _NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 _EMPTY_STRETCH, _MOST_GIDS = 16, 1024
 _MTU_BYTES = (256, 512, 1024, 2048, 4096)
@@ -51,7 +54,7 @@ def find_rail(
     Raises:
         HalfFailed: "no-device", "no-gid", "no-pkey", "pkeys-unread", "port-down"; the message lists what is there.
     """
-    port = _port(wanted, folder)
+    port = _port(wanted, folder, netdevs)
     netdev = wanted.netdev or (port.netdevs[0] if port.netdevs else NetDevice(""))
     if "ACTIVE" not in port.state:
         raise HalfFailed("port-down", f"port {port.port} of {port.device} is {port.state}, {port.physical_state}")
@@ -61,16 +64,19 @@ def find_rail(
     return Found(port, _gid(wanted, port, netdev), netdev, key)
 
 
-def _port(wanted: RailEnd, folder: Path) -> Port:
+def _port(wanted: RailEnd, folder: Path, netdevs: Path) -> Port:
     named = netdev_by_port()
     near = [key for key, netdev in named.items() if netdev == wanted.netdev and wanted.netdev]
     for device, number in [(wanted.device, wanted.port)] if wanted.device else near:
         place = folder / device / "ports" / str(number)
         if place.is_dir():
-            return _read_port(device, place, named)
-    there = read_ports(folder)
+            return _read_port(device, place, named, netdevs)
+    there = read_ports(folder, netdevs)
     if wanted.device:
         raise HalfFailed("no-device", f"no port {wanted.port} of RDMA device {wanted.device} here; {_listed(there)}")
+    for port in there:
+        if wanted.netdev in port.netdevs:
+            return port
     # A macvlan child of a shared device: the port's netdev is the parent, in another namespace, but the GID is ours.
     ours = set(addresses_of(wanted.netdev))
     for port in there:
@@ -102,21 +108,22 @@ def address_of(gid: Gid) -> Address:
     return address.ipv4_mapped or address
 
 
-def read_ports(folder: Path = INFINIBAND) -> tuple[Port, ...]:
+def read_ports(folder: Path = INFINIBAND, netdevs: Path = NETDEVS) -> tuple[Port, ...]:
     """Read every port that this place can see; empty when there is no RDMA here."""
     named = netdev_by_port()
     devices = sorted(folder.iterdir()) if folder.is_dir() else []
     return tuple(
-        _read_port(RdmaDevice(device.name), port, named)
+        _read_port(RdmaDevice(device.name), port, named, netdevs)
         for device in devices
         for port in sorted((device / "ports").iterdir(), key=lambda each: int(each.name))
     )
 
 
-def _read_port(device: RdmaDevice, port: Path, named: dict[tuple[RdmaDevice, int], NetDevice]) -> Port:
+def _read_port(device: RdmaDevice, port: Path, named: dict[tuple[RdmaDevice, int], NetDevice], netdevs: Path) -> Port:
     number = int(port.name)
+    link_layer, gids = _read(port / "link_layer"), _read_gids(port)
+    is_infiniband = link_layer == INFINIBAND_LAYER
     netdev = named.get((device, number))
-    link_layer = _read(port / "link_layer")
     return Port(
         device=device,
         port=number,
@@ -126,9 +133,9 @@ def _read_port(device: RdmaDevice, port: Path, named: dict[tuple[RdmaDevice, int
         rate=_read(port / "rate"),
         lid=_read(port / "lid"),
         active_mtu_bytes=None,
-        netdevs=(netdev,) if netdev else (),
-        gids=_read_gids(port),
-        pkeys=read_keys(port) if link_layer == "InfiniBand" else (),
+        netdevs=(netdev,) if netdev else netdevs_with(gids, netdevs) if is_infiniband else (),
+        gids=gids,
+        pkeys=read_keys(port) if is_infiniband else (),
     )
 
 

@@ -1,10 +1,11 @@
 """The one function of this package: ask every rule, then order what they say by cause."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from railwright.catalog.model import Catalog
 from railwright.core.ids import RuleId
+from railwright.core.objects import MISSHAPEN
 from railwright.doctor.causes import by_cause
 from railwright.doctor.everything import Everything
 from railwright.doctor.model import Diagnosis, Finding, Kept, Rule, RuleInfo, Unknown
@@ -16,8 +17,6 @@ from railwright.doctor.text.table import TEXT_RULES
 from railwright.facts.model import Snapshot
 from railwright.plan.model import Plan
 
-_TRIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What a rule raises when a field holds something else than its kind allows, a text where a list belongs."""
 _NOTHING_KEPT = Kept()
 _BUG = "report this as a bug of railwright"
 _FORM = "compare the objects with their definitions; if they are right, report this as a bug of railwright"
@@ -84,7 +83,8 @@ def view_of(info: RuleInfo, everything: Everything) -> Seen:
     named = (*info.needs, *info.uses)
     kinds = frozenset(kind for need in named for kind in need.kinds)
     may_enter, may_recall = any(need.is_inside for need in named), any(need.is_ledger for need in named)
-    return Seen(everything, kinds, may_enter=may_enter, may_recall=may_recall)
+    relies_on = frozenset(section for need in named for section in need.relies_on)
+    return Seen(everything, kinds, may_enter=may_enter, may_recall=may_recall, relies_on=relies_on)
 
 
 def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...]:
@@ -94,18 +94,29 @@ def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...
     for need in rule.info.needs:
         lack = need.lack(everything)
         if lack is not None:
-            lacks.append(Unknown(rule.info.name, lack.missing or need.missing, lack.why, need.how, lack.nodes))
+            missing, how = lack.missing or need.missing, lack.how or need.how
+            lacks.append(Unknown(rule.info.name, missing, lack.why, how, lack.nodes))
             is_asked &= bool(lack.nodes) or need.is_part_enough
     if not is_asked:
         return tuple(lacks)
     try:
-        return (*lacks, *rule.judge(view_of(rule.info, everything)))
+        return (*lacks, *_unless_said(rule.judge(view_of(rule.info, everything)), lacks))
     except Undeclared as error:
         return (*lacks, Unknown(rule.info.name, "what it says it looks at", str(error), _BUG))
-    except _TRIPS as error:
-        # An archive may hold objects that no API server would take: the other rules' answers must not be lost to that.
+    except MISSHAPEN as error:
+        # The other rules' answers must not be lost to one object.
         said = f"{type(error).__name__}: {error}"
         return (*lacks, Unknown(rule.info.name, "objects of the form that their kinds have", said, _FORM))
+
+
+def _unless_said(answers: Iterable[Finding | Unknown], lacks: Collection[Unknown]) -> Iterator[Finding | Unknown]:
+    """Leave out a rule's own word that it does not know, for nodes of which a need says so with its reason."""
+    said = {node for item in lacks for node in item.nodes}
+    for answer in answers:
+        if not isinstance(answer, Unknown) or not answer.nodes or said.isdisjoint(answer.nodes):
+            yield answer
+        elif left := tuple(node for node in answer.nodes if node not in said):
+            yield replace(answer, nodes=left)
 
 
 def _named(findings: Iterable[Finding]) -> tuple[Finding, ...]:

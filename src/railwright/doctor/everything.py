@@ -13,6 +13,7 @@ from railwright.core.objects import Kind, KubeObject
 from railwright.doctor.model import Kept
 from railwright.doctor.operators import Installed, find_operators
 from railwright.doctor.rails import RailHere, rails_by_node
+from railwright.doctor.sections import unread_sections
 from railwright.facts.cluster import operator_namespaces
 from railwright.facts.model import ClusterFacts, EventFacts, NodeFacts, NodeHardware, PodFacts, Snapshot, Unseen
 from railwright.plan.model import Plan
@@ -57,6 +58,12 @@ class Everything:
     def inside(self) -> Mapping[NodeName, NodeHardware]:
         """Nodes whose inside was read, and what was seen there."""
         return {node.name: node.hardware for node in self.nodes if node.hardware is not None}
+
+    @cached_property
+    def unread(self) -> Mapping[NodeName, Mapping[str, str]]:
+        """Sections of node records that could not be read whole, and why; nodes that were read whole are left out."""
+        found = {name: unread_sections(hardware) for name, hardware in self.inside.items() if hardware.unseen}
+        return {name: sections for name, sections in found.items() if sections}
 
     @cached_property
     def rails(self) -> Mapping[NodeName, tuple[RailHere, ...]]:

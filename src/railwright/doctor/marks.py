@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from railwright.core import kinds
 from railwright.core.objects import dig
 from railwright.doctor import nic_policy
-from railwright.doctor.needs import INSIDE, SRIOV_POLICIES, objects
+from railwright.doctor.needs import INSIDE, SRIOV_POLICIES, objects, reads_rails
 from railwright.doctor.promises import sriov_policies
 from railwright.doctor.seen import Seen
 from railwright.facts.model import Platform
 
-MARKS = (objects(kinds.NIC_CLUSTER_POLICY, kinds.NETWORK_ATTACHMENT_DEFINITION, *SRIOV_POLICIES), INSIDE)
+MARKS = (objects(kinds.NIC_CLUSTER_POLICY, kinds.NETWORK_ATTACHMENT_DEFINITION, *SRIOV_POLICIES), INSIDE, reads_rails())
 """What `marks_of` looks at."""
 _ON = {"true", "1", "yes"}
 _EIGHT = 8

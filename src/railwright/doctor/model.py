@@ -251,11 +251,12 @@ class Kept:
 
 @dataclass(frozen=True)
 class Lack:
-    """Why a need is not met; `nodes` when it is missing only there, `missing` when it is only a part of the need."""
+    """Why a need is not met; `nodes` when it is missing only there, `missing` and `how` when it is only a part of the need."""
 
     why: str
     nodes: tuple[NodeName, ...] = ()
     missing: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True)
@@ -269,6 +270,8 @@ class Need:
         is_inside: it may look into nodes.
         is_ledger: it may look at what the ledger keeps.
         is_part_enough: a rule is asked with a part of it too, and what it does not find there is UNKNOWN.
+        sections: what it reads of node records.
+        relies_on: those of them without which a node is kept from the rule.
     """
 
     missing: str
@@ -278,6 +281,8 @@ class Need:
     is_inside: bool = False
     is_ledger: bool = False
     is_part_enough: bool = False
+    sections: frozenset[str] = frozenset()
+    relies_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

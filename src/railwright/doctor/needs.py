@@ -11,6 +11,7 @@ from railwright.core import kinds as known
 from railwright.core.objects import Kind, Ref
 from railwright.doctor.everything import Everything
 from railwright.doctor.model import Lack, Need
+from railwright.doctor.sections import in_words, ways_to
 
 OPERATORS = (known.SUBSCRIPTION, known.DEPLOYMENT)
 """By which operators are found."""
@@ -96,6 +97,58 @@ INSIDE = Need(
     is_inside=True,
 )
 """The node script's answer; a node without one is UNKNOWN, the others are judged."""
+_REASONS_SHOWN = 4
+
+WHAT_CARRIES = (
+    *("meta", "pci", "net", "addr", "route4", "route6", "route4_tables", "route6_tables", "rules"),
+    *("mounts", "nvme", "iscsi", "storage", "sockets"),
+)
+"""Sections by which the node's own traffic is followed to its ports."""
+RAIL_SECTIONS = (*WHAT_CARRIES, "infiniband")
+"""Sections by which rails are told from other ports."""
+
+
+def reads(*sections: str, relies_on: Iterable[str] = ()) -> Need:
+    """
+    Need sections of the node record, on every node whose inside was read.
+
+    A node where one of them was not read whole is UNKNOWN, and is judged by the rest all the same.
+
+    Args:
+        relies_on: sections in which the rule takes what is not there for absent, and says so: a node where one of these was
+            not read whole is kept from the rule.
+    """
+    relied = tuple(dict.fromkeys(relies_on))
+    named = tuple(dict.fromkeys((*sections, *relied)))
+
+    def lack(everything: Everything) -> Lack | None:
+        gaps = {
+            node: {section: why for section, why in unread.items() if section in named}
+            for node, unread in everything.unread.items()
+        }
+        nodes = tuple(node for node, found in gaps.items() if found)
+        if not nodes:
+            return None
+        whys = {section: why for found in gaps.values() for section, why in found.items()}
+        missing = [section for section in named if section in whys]
+        reasons = tuple(dict.fromkeys(f"{section}: {whys[section]}" for section in missing))
+        more = f"; and {len(reasons) - _REASONS_SHOWN} more" if len(reasons) > _REASONS_SHOWN else ""
+        why = "; ".join(reasons[:_REASONS_SHOWN]) + more
+        return Lack(why, nodes, f"in nodes: {in_words(missing)}", ways_to(missing))
+
+    return Need(
+        f"in nodes: {in_words(named)}",
+        ways_to(named),
+        lack,
+        is_part_enough=True,
+        sections=frozenset(named),
+        relies_on=frozenset(relied),
+    )
+
+
+def reads_rails(*sections: str, relies_on: Iterable[str] = ()) -> Need:
+    """Need what tells rails from other ports, and sections besides; see `reads`."""
+    return reads(*RAIL_SECTIONS, *sections, relies_on=relies_on)
 
 
 def _no_ledger(everything: Everything) -> Lack | None:

@@ -12,17 +12,6 @@ from railwright.facts.model import ClusterFacts
 NFD, SRIOV, NETWORK, GPU = "nfd", "sriov", "nvidia-network", "nvidia-gpu"
 """Keys of the catalog's operators."""
 
-_HELM_DEPLOYMENTS: Mapping[str, str] = {
-    "nfd-controller-manager": NFD,
-    "node-feature-discovery-master": NFD,
-    "sriov-network-operator": SRIOV,
-    "network-operator": NETWORK,
-    "nvidia-network-operator-controller-manager": NETWORK,
-    "gpu-operator": GPU,
-}
-"""Controllers by name, as bundles and charts call them."""
-_SUBCHARTS = ("sriov-network-operator", "node-feature-discovery-master")
-"""Charts that others bring along. Source: Mellanox/network-operator b06827e0, deployment/network-operator/Chart.yaml."""
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 Version = tuple[int, int, int]
@@ -80,20 +69,13 @@ def find_operators(cluster: ClusterFacts, catalog: Catalog) -> Mapping[str, tupl
         item = Installed(entry.key, entry.package, namespace, version, csv, subscription, deployment)
         found.setdefault(entry.key, []).append(item)
     for deployment in deployments:
-        key = _key_of(str(dig(deployment, "metadata", "name", default="")))
+        entry = catalog.operator_of_controller(str(dig(deployment, "metadata", "name", default="")))
         namespace = str(dig(deployment, "metadata", "namespace", default=""))
-        if key is None or (key, namespace) in subscribed:
+        if entry is None or (entry.key, namespace) in subscribed:
             continue
-        package = catalog.operator(key).package
-        item = Installed(key, package, namespace, _chart_version(deployment), deployment=deployment)
-        found.setdefault(key, []).append(item)
+        item = Installed(entry.key, entry.package, namespace, _chart_version(deployment), deployment=deployment)
+        found.setdefault(entry.key, []).append(item)
     return {key: tuple(items) for key, items in found.items()}
-
-
-def _key_of(name: str) -> str | None:
-    """Tell an operator by its controller's name; a chart inside another one puts its release's name before it."""
-    exact = _HELM_DEPLOYMENTS.get(name)
-    return exact or next((_HELM_DEPLOYMENTS[part] for part in _SUBCHARTS if name.endswith(f"-{part}")), None)
 
 
 def _deployment(deployments: tuple[KubeObject, ...], entry: OperatorEntry, namespace: str) -> KubeObject | None:

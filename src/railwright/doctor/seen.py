@@ -8,11 +8,11 @@ Lists may be parts of what there is, as in a must-gather. An object that is ther
 known only where `is_whole` says so, and a rule that claims it asks first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from railwright.catalog.model import Catalog
 from railwright.core import kinds
@@ -20,13 +20,15 @@ from railwright.core.ids import NodeName
 from railwright.core.multus import plugins_of
 from railwright.core.objects import Kind, KubeObject, Ref, dig
 from railwright.doctor.everything import Everything
-from railwright.doctor.model import Proof
+from railwright.doctor.model import Proof, RuleInfo, Unknown
 from railwright.doctor.operators import Installed
 from railwright.doctor.rails import RailHere
 from railwright.facts.model import EventFacts, NodeFacts, NodeHardware, Platform, PodFacts, PoolFacts
 from railwright.facts.nodes import selects
 from railwright.plan.model import Plan
 from railwright.readiness.model import Companions
+
+_T = TypeVar("_T")
 
 
 class Undeclared(Exception):
@@ -42,12 +44,14 @@ class Seen:
         kinds: kinds of objects that it may look at; Node, Pod and Event are among them.
         may_enter: whether it may look into nodes.
         may_recall: whether it may look at what the ledger keeps.
+        relies_on: sections of node records; a node that lacks one of them is not shown from inside.
     """
 
     everything: Everything
     kinds: frozenset[Kind]
     may_enter: bool = False
     may_recall: bool = False
+    relies_on: frozenset[str] = frozenset()
 
     @property
     def catalog(self) -> Catalog:
@@ -120,17 +124,22 @@ class Seen:
         """Nodes that a LabelSelector selects; none for an empty one."""
         return tuple(node for node in self.nodes if selects(selector, node.labels))
 
-    @property
+    @cached_property
     def inside(self) -> Mapping[NodeName, NodeHardware]:
         """Nodes whose inside was read, and what was seen there."""
         self._check_inside()
-        return self.everything.inside
+        return self._without_withheld(self.everything.inside)
 
-    @property
+    @cached_property
     def rails(self) -> Mapping[NodeName, tuple[RailHere, ...]]:
         """Rails of the nodes whose inside was read: the plan's, else found by PCI distance."""
         self._check_inside()
-        return self.everything.rails
+        return self._without_withheld(self.everything.rails)
+
+    def is_read(self, node: NodeName, *sections: str) -> bool:
+        """Whether these sections of a node's record are there whole: only then is what they do not say not so."""
+        self._check_inside()
+        return node in self.everything.inside and self.everything.unread.get(node, {}).keys().isdisjoint(sections)
 
     @property
     def operators(self) -> Mapping[str, tuple[Installed, ...]]:
@@ -206,6 +215,22 @@ class Seen:
             message = "the ledger is not among what it says it looks at"
             raise Undeclared(message)
         return self.everything.kept.proofs
+
+    def unknown_inside(self, info: RuleInfo, nodes: Collection[NodeName]) -> Iterator[Unknown]:
+        """Say what a rule that looks into nodes where it can (`uses`) could not see of these nodes."""
+        for need in info.uses:
+            lack = need.lack(self.everything) if need.is_inside or need.sections else None
+            concerned = [name for name in nodes if lack is not None and (not lack.nodes or name in lack.nodes)]
+            if lack is not None and concerned:
+                missing, how = lack.missing or need.missing, lack.how or need.how
+                yield Unknown(info.name, missing, lack.why, how, tuple(dict.fromkeys(concerned)))
+
+    def _without_withheld(self, found: Mapping[NodeName, _T]) -> Mapping[NodeName, _T]:
+        """Leave out nodes that lack a section which the rule relies on."""
+        withheld = {
+            name for name, sections in self.everything.unread.items() if not self.relies_on.isdisjoint(sections)
+        }
+        return {name: item for name, item in found.items() if name not in withheld} if withheld else found
 
     def _check(self, *wanted: Kind) -> None:
         for kind in wanted:

@@ -59,6 +59,10 @@ def _leaves_no_rdma(value: str) -> bool:
     return bool(parts) and not any(part.startswith(_RDMA_TRANSPORTS) for part in parts)
 
 
+DEVICE_FILTERS = frozenset({"NCCL_IB_HCA", "UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"})
+"""Variables that name RDMA devices."""
+
+
 def not_there(env: Mapping[str, str], devices: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Name filters that name what a node does not have; `devices` are all of mlx5 there, so other drivers' are not judged."""
     hcas = env.get("NCCL_IB_HCA", "").strip()

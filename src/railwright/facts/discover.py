@@ -1,6 +1,6 @@
 """The one function of this package: read a cluster and its nodes into a Snapshot. It writes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC
 
@@ -54,7 +54,7 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
     reading = await start_reading(cluster)
     kubernetes_version = await reading.attempt("Kubernetes version", cluster.version, "")
     progress.emit(events.Reading("cluster", 1, _CLUSTER_STEPS))
-    singles = await read_singles(reading)
+    singles = {ref: obj for ref, obj in (await read_singles(reading)).items() if _is_understood(reading, ref, obj)}
     is_openshift = _is_openshift(reading, singles)
     everywhere, pools = await read_everywhere(reading)
     progress.emit(events.Reading("cluster", 2, _CLUSTER_STEPS))
@@ -82,7 +82,7 @@ async def discover(cluster: Cluster, node: Node, scope: Scope, progress: Progres
         every_node=every_node,
         nodes=chosen,
         found=found,
-        pools=pools_of(pools, every_node),
+        pools=reading.understand(kinds.MACHINE_CONFIG_POOL, lambda: pools_of(pools, every_node), ()),
         packages=packages,
         install=install,
         is_openshift=is_openshift,
@@ -96,6 +96,25 @@ async def _read_troubles(reading: Reading, found: ClusterObjects, scope: Scope) 
         await read_events(reading, found.namespaces, found.pods) if scope.events else (),
         await read_logs(reading, found.operator_pods, scope.log_limit_bytes) if scope.logs else {},
     )
+
+
+_READ_OF_SINGLES: Mapping[Ref, Callable[[KubeObject], object]] = {
+    objects_of.CLUSTER_VERSION: platform.openshift_version_of,
+    objects_of.INFRASTRUCTURE: platform.is_infrastructure,
+    objects_of.PROXY: platform.has_proxy,
+    objects_of.NETWORK_CONFIG: lambda obj: platform.networks_of(obj, None),
+    objects_of.NETWORK_OPERATOR: platform.internal_networks_of,
+}
+
+
+def _is_understood(reading: Reading, ref: Ref, obj: KubeObject) -> bool:
+    """Whether an object can be taken apart; one that cannot is as good as not seen."""
+
+    def read() -> bool:
+        _READ_OF_SINGLES.get(ref, bool)(obj)
+        return True
+
+    return reading.understand(ref, read, otherwise=False)
 
 
 def _is_openshift(reading: Reading, singles: dict[Ref, KubeObject]) -> bool:
@@ -116,7 +135,9 @@ async def _read_nodes(reading: Reading, *, has_worker_label: bool) -> tuple[Node
 
 async def _read_install_config(reading: Reading, *, is_openshift: bool) -> InstallConfig:
     config_map = await reading.get(objects_of.INSTALL_CONFIG) if is_openshift else None
-    return platform.install_config_of(config_map)
+    return reading.understand(
+        objects_of.INSTALL_CONFIG, lambda: platform.install_config_of(config_map), platform.InstallConfig()
+    )
 
 
 def _in_scope(nodes: tuple[NodeFacts, ...], scope: Scope, reading: Reading) -> tuple[NodeFacts, ...]:

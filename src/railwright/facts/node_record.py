@@ -206,11 +206,11 @@ def _gaps(record: Record) -> tuple[Unseen, ...]:
         Unseen(name, "a section that this version does not know") for name in record.sections if name not in known
     )
     if version == "1":
-        gaps.append(Unseen(_DEPTH, "the record is of format 1, which did not ask for them"))
+        gaps.append(Unseen(PCI_AND_SETTINGS, "the record is of format 1, which did not ask for them"))
     elif record.lines("meta") and version not in _FORMATS:
         gaps.append(Unseen("node record", f"format {version or 'unknown'}, not {' or '.join(_FORMATS)}"))
     return tuple(gaps)
 
 
 NODE_NETWORK = "network devices, addresses and routes of the node"
-_DEPTH = "PCI registers, IOMMU, counters, settings"
+PCI_AND_SETTINGS = "PCI registers, IOMMU, counters, settings"

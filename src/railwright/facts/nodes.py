@@ -11,7 +11,7 @@ from railwright.facts.model import NodeFacts, PoolFacts
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _WORKER = "node-role.kubernetes.io/worker"
 _KEEPS_OUT = frozenset({"NoSchedule", "NoExecute"})
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)")
+_QUANTITY = re.compile(r"([0-9]{1,32}(?:\.[0-9]{1,32})?)(|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)")
 _SCALE = {
     "": 1,
     **{letter: 1000**power for power, letter in enumerate("kMGTPE", 1)},
@@ -53,8 +53,8 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
     is_ready = dig(readiness, "status") == "True"
     return NodeFacts(
         name=NodeName(str(dig(obj, "metadata", "name"))),
-        labels=dict(labels),
-        annotations=dict(annotations_of(obj)),
+        labels=_texts(labels),
+        annotations=_texts(annotations_of(obj)),
         taints=tuple(_taint(taint) for taint in taints),
         allocatable=extended(dig(obj, "status", "allocatable", default={})),
         ready=is_ready,
@@ -73,6 +73,10 @@ def node_of(obj: KubeObject, *, has_worker_label: bool) -> NodeFacts:
         hardware_problem="not read",
         not_ready_since="" if is_ready else str(dig(readiness, "lastTransitionTime", default="")),
     )
+
+
+def _texts(found: Mapping[str, str]) -> dict[str, str]:
+    return {str(key): str(value) for key, value in found.items()}
 
 
 def _taint(taint: KubeObject) -> str:

@@ -81,12 +81,13 @@ def networks_of(config: KubeObject | None, operator: KubeObject | None) -> Clust
     return ClusterNetworks(
         cluster=tuple(str(dig(item, "cidr")) for item in in_force.get("clusterNetwork") or ()),
         service=tuple(str(item) for item in in_force.get("serviceNetwork") or ()),
-        internal=_internal_networks(operator) if network_type == OVN_KUBERNETES else (),
+        internal=internal_networks_of(operator) if network_type == OVN_KUBERNETES else (),
         network_type=network_type,
     )
 
 
-def _internal_networks(operator: KubeObject | None) -> tuple[str, ...]:
+def internal_networks_of(operator: KubeObject | None) -> tuple[str, ...]:
+    """Read the subnets that OVN-Kubernetes uses inside, configured or default."""
     ovn = dig(operator, "spec", "defaultNetwork", "ovnKubernetesConfig", default={})
     found = []
     for path, default in _OVN_INTERNAL:
@@ -126,11 +127,7 @@ def machine_networks_of(
     Said by the platform or the installer, else read off the nodes: the networks that their own addresses are in.
     Empty when nothing tells.
     """
-    said = tuple(
-        str(network)
-        for status in dig(infrastructure, "status", "platformStatus", default={}).values()
-        for network in dig(status, "machineNetworks", default=())
-    )
+    said = _stated_networks(infrastructure)
     found = {
         str(ipaddress.ip_interface(own).network)
         for node in nodes
@@ -140,6 +137,20 @@ def machine_networks_of(
         if own.partition("/")[0] in node.addresses
     }
     return tuple(dict.fromkeys((*said, *install.machine_networks))) or tuple(sorted(found))
+
+
+def _stated_networks(infrastructure: KubeObject | None) -> tuple[str, ...]:
+    return tuple(
+        str(network)
+        for status in dig(infrastructure, "status", "platformStatus", default={}).values()
+        for network in dig(status, "machineNetworks", default=())
+    )
+
+
+def is_infrastructure(obj: KubeObject) -> bool:
+    """Whether an object has the form of an Infrastructure; what it is not is raised as one of MISSHAPEN."""
+    _stated_networks(obj)
+    return True
 
 
 def is_fips(install: InstallConfig, nodes: tuple[NodeFacts, ...]) -> bool | None:

@@ -11,7 +11,7 @@ from railwright.core.errors import (
     NotFound,
     RailwrightError,
 )
-from railwright.core.objects import Kind, KubeObject, Ref
+from railwright.core.objects import MISSHAPEN, Kind, KubeObject, Ref, ref_of
 from railwright.facts.model import Unseen
 from railwright.ports.cluster import Cluster, Selection, ServedKind
 
@@ -21,15 +21,19 @@ U = TypeVar("U")
 _PARALLEL_READS = 8
 """Enough to hide a round trip of 50 ms over some forty reads; few enough for a busy API server."""
 
+_MISSHAPEN_SAID = "not of the form that its kind has"
+_SAID_CHARACTERS = 200
+
 
 async def together(work: Iterable[Awaitable[T]]) -> list[T]:
-    """Wait for all; the first error stops the rest and is raised as it is."""
+    """Wait for all; the first error stops the rest and is raised as it is, once nothing of them goes on any more."""
     tasks = [asyncio.ensure_future(item) for item in work]
     try:
         return list(await asyncio.gather(*tasks))
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
@@ -86,23 +90,38 @@ class Reading:
 
     async def each(self, selection: Selection, take: Callable[[KubeObject], object]) -> bool:
         """
-        Hand every object of a selection to `take`, one at a time.
+        Hand every object of a selection to `take`, one at a time; one of another form than its kind has is Unseen.
 
         Returns:
             Whether all of them were seen; True for a kind that is certainly not served.
         """
         if self.not_served(selection.kind):
             return True
+        odd: list[str] = []
 
         async def work() -> bool:
             async for obj in self.cluster.list(selection):
-                take(obj)
-            return True
+                try:
+                    take(obj)
+                except MISSHAPEN as error:
+                    odd.append(f"{ref_of(obj)}: {_said(error)}")
+            return not odd
 
         is_whole = await self.attempt(_name(selection), work, otherwise=False)
+        if odd:
+            more = f", and {len(odd) - 1} more" if len(odd) > 1 else ""
+            self.unseen.append(Unseen(_name(selection), f"{_MISSHAPEN_SAID}: {odd[0]}{more}"))
         if is_whole and selection.namespace and not selection.labels and not selection.name:
             self.whole_in.add((selection.kind, selection.namespace))
         return is_whole
+
+    def understand(self, what: object, read: Callable[[], T], otherwise: T) -> T:
+        """Take an object apart that was read before; one of another form than its kind has is Unseen, and `otherwise`."""
+        try:
+            return read()
+        except MISSHAPEN as error:
+            self.unseen.append(Unseen(str(what), f"{_MISSHAPEN_SAID}: {_said(error)}"))
+            return otherwise
 
     def forgive(self, selection: Selection) -> None:
         """Take back that a selection could not be seen: it is known by other means that nothing is in it."""
@@ -118,6 +137,10 @@ async def start_reading(cluster: Cluster) -> Reading:
 
     reading.served = await reading.attempt("served kinds", work, None)
     return reading
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_SAID_CHARACTERS]
 
 
 def _name(selection: Selection) -> str:

@@ -16,7 +16,8 @@ from railwright.facts.model import Unseen
 MAX_RECORD_CHARACTERS = 8 * 1024 * 1024
 """A node with 1,000 virtual functions prints about 0.5 MiB; what is longer is treated as cut short."""
 
-_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32})")
+"""What is longer counts nothing, and Python refuses to read more than some thousand digits."""
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 

@@ -16,7 +16,7 @@ from railwright.facts.model import Carried, NetDeviceFacts
 from railwright.facts.paths import LOOPBACK_ARP_TYPE, OVS_DATAPATH, ends_below, openvswitch_ports
 from railwright.facts.record import Record
 from railwright.facts.sources.routes import Route, default_routes, routes_to
-from railwright.facts.sources.sockets import Connection
+from railwright.facts.sources.sockets import BGP, Connection
 from railwright.facts.sources.storage import RemoteStorage
 
 _NEEDED_SECTIONS = (
@@ -40,6 +40,7 @@ Holds the addresses of all Services where kube-proxy uses IPVS: a connection fro
 
 Source: Kubernetes documentation, "Virtual IPs and Service Proxies", IPVS proxy mode, checked 2026-11-30.
 """
+_DUMMY = "dummy"
 _CLUSTER_NETWORK = "cluster network (Open vSwitch)"
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -98,6 +99,8 @@ class _Tracer:
     netdevs: Mapping[NetDevice, NetDeviceFacts]
     routes: tuple[Route, ...]
     parent_of: Mapping[PciAddress, PciAddress]
+    told_at: tuple[Address, ...] = ()
+    """The node's own ends of its BGP sessions."""
     carried: dict[Carried, None] = field(default_factory=dict)
     problems: dict[str, None] = field(default_factory=dict)
 
@@ -127,17 +130,37 @@ class _Tracer:
         """Follow traffic of an address of the node, found on a device, or else by the route to it."""
         owners = [netdev for netdev in self.netdevs.values() if _owns(netdev, address) and netdev.name != _SERVICES]
         for owner in owners:
-            if owner.arp_type == LOOPBACK_ARP_TYPE and not address.is_loopback:
-                self.problems[f"{what} belongs to {owner.name}, and which ports its routes use can't be told"] = None
+            if _is_portless(owner) and not address.is_loopback:
+                self.follow_routed(what, owner.name)
             else:
                 self.follow(what, owner.name)
         if not owners:
             self.follow_address(what, address)
 
+    def follow_routed(self, what: str, owner: NetDevice) -> None:
+        """
+        Follow traffic of an address that lies on no port: of a routed host, whose routers are told of it.
+
+        It comes in where they are told, and leaves where they have told the node to send. Without a session of BGP whose
+        own end is at a port, nothing says where that is.
+        """
+        told_over = {
+            netdev.name
+            for address in self.told_at
+            for netdev in self.netdevs.values()
+            if _owns(netdev, address) and not _is_portless(netdev)
+        }
+        if not told_over:
+            self.problems[f"{what} belongs to {owner}, and which ports its routes use can't be told"] = None
+            return
+        for start in sorted(told_over | {route.netdev for route in self.routes if route.learned}):
+            self.follow(what, start)
+
 
 def find_uplinks(record: Record, traffic: Traffic, around: Surroundings) -> Uplinks:
     """Follow all traffic of the node; `record` says which sections are missing."""
-    tracer = _Tracer({netdev.name: netdev for netdev in traffic.netdevs}, traffic.routes, traffic.parent_of)
+    told_at = tuple(end.address for end in traffic.connections if end.service == BGP)
+    tracer = _Tracer({netdev.name: netdev for netdev in traffic.netdevs}, traffic.routes, traffic.parent_of, told_at)
     for problem in _untrusted(record, traffic, around):
         tracer.problems[problem] = None
     for version in (4, 6):
@@ -240,6 +263,10 @@ def _names_of(pci: PciAddress, netdevs: Iterable[NetDeviceFacts]) -> tuple[NetDe
 
 def _owns(netdev: NetDeviceFacts, address: Address) -> bool:
     return any(ipaddress.ip_interface(own).ip == address for own in netdev.ip_addresses)
+
+
+def _is_portless(netdev: NetDeviceFacts) -> bool:
+    return netdev.arp_type == LOOPBACK_ARP_TYPE or netdev.kind == _DUMMY
 
 
 def _address(text: str) -> Address | None:

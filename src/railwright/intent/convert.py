@@ -153,7 +153,7 @@ def _driver(shape: DriverShape) -> DriverIntent:
 def _operators(shape: OperatorsShape) -> OperatorsIntent:
     return OperatorsIntent(
         approval=shape.approval,
-        upgrade=bool(shape.upgrade),
+        upgrade=shape.upgrade,
         channels=dict(shape.channels or {}),
         catalogs=dict(shape.catalogs or {}),
     )

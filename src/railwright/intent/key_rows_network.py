@@ -89,9 +89,10 @@ NETWORK_KEYS = (
     choice(
         "spec.network.guid",
         ("auto", "pool"),
-        "GUIDs of InfiniBand virtual functions: made by the SR-IOV operator, or by ib-kubernetes out of a pool (sriov only).",
+        "GUIDs of InfiniBand virtual functions (sriov only): the SR-IOV operator makes them; pool, by ib-kubernetes, is refused"
+        " for now.",
         default="auto",
-        why="a pool needs a subnet manager that takes part",
+        why="a pool needs an account of UFM, for which there is no key yet",
         example="guid: auto",
     ),
     KeyDoc(

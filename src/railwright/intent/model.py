@@ -156,7 +156,7 @@ class OperatorsIntent:
     """By package name."""
     catalogs: Mapping[str, str] = field(default_factory=dict)
     """Mirrored CatalogSources by package name."""
-    upgrade: bool = False
+    upgrade: bool | None = None
     """Whether operators of ours move to what their channel offers by now."""
 
 

@@ -18,7 +18,7 @@ from railwright.intent.model import Intent, Place
 from railwright.intent.read_yaml import MAX_BYTES, read_documents
 from railwright.intent.rules import Broken, check_rules
 from railwright.intent.shape import DocumentShape, SpecShape
-from railwright.intent.subnets import Placed, check_subnets, subnets_of
+from railwright.intent.subnets import Network, check_subnets, subnets_of
 from railwright.intent.tree import KeyPath, Node, key_mark_of, mark_of, path_text, walk
 
 Checked = tuple[Node, DocumentShape, tuple[KeyPath, ...]]
@@ -134,7 +134,7 @@ def _between(checked: list[Checked], file: str) -> Iterator[Mistake]:
     """Check what the fabrics of one file must not share: names, resource names, subnets."""
     names: dict[str, Place] = {}
     stems: dict[str, Place] = {}
-    earlier: list[Placed] = []
+    earlier: list[tuple[Network, Place]] = []
     for root, shape, _ in checked:
         name = shape.metadata.name if shape.metadata else None
         if name is None:
@@ -155,14 +155,14 @@ def _between(checked: list[Checked], file: str) -> Iterator[Mistake]:
             problem = "gives resources the same names as another RailFabric"
             yield Mistake(place, path_text(path), problem, "each once", f'"{prefix or name}", at {first}')
         own = subnets_of(shape.spec) if shape.spec else ()
-        for key_path, net in own:
-            for _, other in earlier:
+        placed = [(net, _place_of(root, key_path, file), path_text(key_path)) for key_path, net in own]
+        for net, place, text in placed:
+            for other, there in earlier:
                 if net.version == other.version and net.overlaps(other):
                     problem = "overlaps a subnet of another RailFabric in this file"
-                    seen = f"{net} and {other}"
-                    yield Mistake(_place_of(root, key_path, file), path_text(key_path), problem, seen=seen)
+                    yield Mistake(place, text, problem, seen=f"{net}, and {other} at {there}")
                     break
-        earlier.extend(own)
+        earlier.extend((net, place) for net, place, _ in placed)
 
 
 def _place_of(root: Node, path: KeyPath, file: str) -> Place:

@@ -6,6 +6,8 @@ from railwright.intent.keys import children, row_of
 from railwright.intent.shape import DocumentShape
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_ID = "urn:railwright:schema:railfabric:v1alpha1"
+"""A name and no address: editors tell schemas apart by it, and none fetches anything."""
 
 
 def json_schema() -> dict[str, Any]:
@@ -14,6 +16,7 @@ def json_schema() -> dict[str, Any]:
     schema = _filled(raw, raw.get("$defs", {}), "")
     return {
         "$schema": SCHEMA_DIALECT,
+        "$id": SCHEMA_ID,
         "title": "RailFabric",
         "description": "One RailFabric of rails.yaml, as railwright reads it.",
         **{name: value for name, value in schema.items() if name not in {"title", "description"}},

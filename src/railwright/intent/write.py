@@ -53,7 +53,7 @@ def to_data(intent: Intent) -> dict[str, Any]:
         or None,
         operators=_written(
             approval=intent.operators.approval,
-            upgrade=intent.operators.upgrade or None,
+            upgrade=intent.operators.upgrade,
             channels=_sorted(intent.operators.channels),
             catalogs=_sorted(intent.operators.catalogs),
         )
@@ -79,6 +79,30 @@ def to_data(intent: Intent) -> dict[str, Any]:
         numaAligned=intent.numa_aligned,
     )
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": str(intent.name)}, "spec": spec}
+
+
+def written(intent: Intent, path: str, entry: str = "") -> str:
+    """
+    Give what the file says of one key, as it could stand there; "" where it was left out.
+
+    Args:
+        path: "spec.network.mtu"; "spec.rails[].netdev" gives what each rail says.
+        entry: one entry of the map at `path`.
+    """
+    found: list[Any] = [to_data(intent)]
+    for part in path.split("."):
+        name = part.removesuffix("[]")
+        found = [item[name] for item in found if isinstance(item, Mapping) and name in item]
+        if part.endswith("[]"):
+            found = [item for each in found for item in each]
+    if entry:
+        found = [item[entry] for item in found if entry in item]
+    return ", ".join(_in_line(item) for item in found)
+
+
+def _in_line(value: Any) -> str:
+    text = yaml.dump(value, Dumper=_Dumper, sort_keys=False, default_flow_style=True, width=4096)
+    return text.removesuffix("\n").removesuffix("\n...")
 
 
 def _written(**keys: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from railwright.manifests.gates import access_objects, gate_job
 from railwright.manifests.model import File, Manifest, Manifests
 from railwright.manifests.render import installs_kinds
 from railwright.manifests.yamltext import to_yaml
-from railwright.plan.model import ADMITTED, MachineShare, Plan, StagePlan, fabric_label
+from railwright.plan.model import ADMITTED, VERIFIED, MachineShare, Plan, StagePlan, fabric_label
 
 UNCHECKED_MARK = "UNCHECKED: no node was looked at. This can cut a node off, drain or reboot it."
 SIMULATED_MARK = "SIMULATED: made on a simulated cluster; nothing of it is real."
@@ -185,11 +185,9 @@ def _readme(
         "With Argo CD point an Application at this folder: sync waves and gate Jobs keep the same order.",
         "The gate Jobs read the API server only. `railwright status` looks into the nodes too.",
     ]
-    if any(item.ref.kind == kinds.SUBSCRIPTION for item in manifests.items):
-        paragraphs.append(
-            "InstallPlans with approval Manual wait for a person: approve those that hold exactly the CSV named as "
-            "startingCSV in the Subscription."
-        )
+    if plan.warnings:
+        paragraphs.append("To know before you apply anything:\n" + "\n".join(f"  {item}" for item in plan.warnings))
+    paragraphs += _approvals(manifests)
     paragraphs += _admissions(plan, manifests)
     paragraphs += [
         f"{share.name} reboots the nodes of pool {share.pool}, because: {'; '.join(share.reasons)}."
@@ -202,7 +200,45 @@ def _readme(
             "Left out, because no node was looked at and these stages are not harmless (--unchecked writes them):\n"
             + listed
         )
+    paragraphs += _without_folder(plan, names, left_out)
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _approvals(manifests: Manifests) -> Iterable[str]:
+    """Say which InstallPlans a person approves, as nothing else in the cluster knows what was planned."""
+    found = [item.obj for item in manifests.items if item.ref.kind == kinds.SUBSCRIPTION]
+    manual = [obj for obj in found if obj["spec"].get("installPlanApproval") == "Manual"]
+    if any("startingCSV" in obj["spec"] for obj in manual):
+        yield (
+            "InstallPlans with approval Manual wait for a person: approve those that hold exactly the CSV named as "
+            "startingCSV in the Subscription."
+        )
+    open_ones = [obj for obj in manual if "startingCSV" not in obj["spec"]]
+    if open_ones:
+        yield (
+            "No catalog was read, so these Subscriptions name no version. Their InstallPlans wait for a person: look at "
+            "what each installs before you approve it:\n"
+            + "\n".join(
+                f"  oc get installplan -n {obj['metadata']['namespace']} "
+                "-o custom-columns=NAME:.metadata.name,INSTALLS:.spec.clusterServiceVersionNames"
+                for obj in open_ones
+            )
+        )
+
+
+def _without_folder(plan: Plan, names: list[str], left_out: tuple[StagePlan, ...]) -> Iterable[str]:
+    """Say why a stage of `railwright apply` is in no folder: a file that is not there says nothing by itself."""
+    reasons = []
+    for number, stage in enumerate(plan.stages, start=1):
+        if stage in left_out or any(name.startswith(f"{number:02d}-") for name in names):
+            continue
+        if stage.name == VERIFIED:
+            reason = "no file proves it; `railwright verify` does"
+        else:
+            reason = stage.skip_reason or "nothing to apply; `railwright status` looks at what it waits for"
+        reasons.append(f"  {stage.name}: {reason}")
+    if reasons:
+        yield "Stages without a folder:\n" + "\n".join(reasons)
 
 
 def _admissions(plan: Plan, manifests: Manifests) -> list[str]:

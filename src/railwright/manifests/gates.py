@@ -29,7 +29,7 @@ _READABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("mellanox.com", ("hostdevicenetworks", "ipoibnetworks", "macvlannetworks", "nicclusterpolicies")),
     ("nmstate.io", ("nodenetworkconfigurationpolicies",)),
     ("nvidia.com", ("clusterpolicies",)),
-    ("operators.coreos.com", ("clusterserviceversions",)),
+    ("operators.coreos.com", ("clusterserviceversions", "subscriptions")),
     ("sriovnetwork.openshift.io", ("sriovnetworknodestates",)),
 )
 """Everything that a gate may read."""
@@ -41,14 +41,29 @@ until_is() {
   echo "waiting for $expected: oc $*"
   until [ "$(oc "$@" 2>/dev/null)" = "$expected" ]; do sleep 10; done
 }
-until_each() {
-  pattern="$1"; shift
-  echo "waiting until every line matches $pattern: oc $*"
-  until found="$(oc "$@" 2>/dev/null)" && [ -n "$found" ] && ! echo "$found" | grep -Evq "$pattern"; do sleep 10; done
-}
 until_found() {
   echo "waiting for oc $*"
   until [ -n "$(oc "$@" -o name 2>/dev/null)" ]; do sleep 10; done
+}
+until_installed() {
+  echo "waiting until OLM has installed a version for Subscription $1 in $2"
+  until csv="$(oc get subscriptions.operators.coreos.com "$1" -n "$2" -o jsonpath='{.status.installedCSV}' 2>/dev/null)" \
+    && [ -n "$csv" ] \
+    && [ "$(oc get clusterserviceversion "$csv" -n "$2" -o jsonpath='{.status.phase}' 2>/dev/null)" = Succeeded ]
+  do sleep 10; done
+}
+vfs_are_there() {
+  nodes="$(oc get nodes -l "$3" -o jsonpath='{.items[*].metadata.name}' 2>/dev/null)"
+  [ -n "$nodes" ] || return 1
+  path="{.status.syncStatus} {.status.interfaces[?(@.name==\"$2\")].numVfs}"
+  for node in $nodes; do
+    said="$(oc get sriovnetworknodestates "$node" -n "$4" -o jsonpath="$path" 2>/dev/null)"
+    [ "${said%% *}" = Succeeded ] && [ "${said##* }" -ge "$1" ] 2>/dev/null || return 1
+  done
+}
+until_vfs() {
+  echo "waiting for $1 virtual functions of $2 on every node with $3"
+  until vfs_are_there "$@"; do sleep 10; done
 }
 until_at_least() {
   count="$1"; shift
@@ -122,7 +137,10 @@ def _lines(item: Manifest) -> tuple[str, ...]:
 
 
 def _csv(obj: KubeObject) -> tuple[str, ...]:
-    csv, namespace = obj["spec"]["startingCSV"], obj["metadata"]["namespace"]
+    """Ask for the planned version; where none is named, for the one that OLM says is installed."""
+    csv, namespace = obj["spec"].get("startingCSV", ""), obj["metadata"]["namespace"]
+    if not csv:
+        return (f"until_installed {obj['metadata']['name']} {namespace}",)
     return (f"until_is Succeeded get clusterserviceversion {csv} -n {namespace} -o jsonpath='{{.status.phase}}'",)
 
 
@@ -140,10 +158,16 @@ def _state(resource: str) -> Callable[[KubeObject], tuple[str, ...]]:
 
 
 def _vfs(obj: KubeObject) -> tuple[str, ...]:
-    """Ask every node's state; the "=" keeps the line of a state that says nothing yet."""
-    column = 'jsonpath=\'{range .items[*]}{"="}{.status.syncStatus}{"\\n"}{end}\''
-    where = obj["metadata"]["namespace"]
-    return (f"until_each '^=Succeeded$' get sriovnetworknodestates -n {where} -o {column}",)
+    """
+    Count the VFs of each port on each node that the policy selects.
+
+    A state says Succeeded from before, until its daemon has seen the policy; and nodes that are not selected may say
+    what they like.
+    """
+    spec, where = obj["spec"], obj["metadata"]["namespace"]
+    labels = ",".join(f"{key}={value}" for key, value in spec["nodeSelector"].items())
+    ports = dict.fromkeys(str(name).partition("#")[0] for name in spec["nicSelector"]["pfNames"])
+    return tuple(f"until_vfs {spec['numVfs']} {port} {labels} {where}" for port in ports)
 
 
 def _nad(obj: KubeObject) -> tuple[str, ...]:

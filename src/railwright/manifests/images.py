@@ -13,7 +13,8 @@ from railwright.catalog.model import Catalog, driver_os_tag, gpu_os_tag, minor_o
 from railwright.core.objects import Kind, KubeObject
 from railwright.manifests.assemble import an_object
 from railwright.manifests.kinds.gpu import VENDOR_REGISTRY
-from railwright.plan.model import DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare, Plan
+from railwright.manifests.verifiers import USUAL_IMAGE
+from railwright.plan.model import VERIFIED, DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare, Plan
 
 IMAGE_SET = Kind("mirror.openshift.io/v2alpha1", "ImageSetConfiguration")
 DIGEST_MIRRORS = Kind("config.openshift.io/v1", "ImageDigestMirrorSet")
@@ -90,6 +91,7 @@ def images(plan: Plan, catalog: Catalog) -> ImageList:
         *_nic_images(plan, catalog, systems),
         *_gpu_images(plan, catalog, systems, notes),
         *_operator_images(plan, catalog),
+        *_verifier_images(plan, catalog),
     }
     sources = {replace(image, reference=_at_vendor(image.reference, mirrors)) for image in found}
     items = tuple(sorted(sources, key=lambda image: (image.reference, image.needed_by)))
@@ -175,6 +177,12 @@ def _operator_images(plan: Plan, catalog: Catalog) -> Iterator[Image]:
     for nfd in _of(plan, NfdShare):
         if nfd.operand_image:
             yield Image(nfd.operand_image, "NodeFeatureDiscovery", "tag")
+
+
+def _verifier_images(plan: Plan, catalog: Catalog) -> Iterator[Image]:
+    """What the pods of the last stage run, unless verify --image names another."""
+    if plan.stage(VERIFIED).applies:
+        yield Image(str(catalog.default(USUAL_IMAGE).value), f"stage {VERIFIED}", "tag")
 
 
 def _image_set(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> KubeObject:

@@ -22,10 +22,11 @@ from railwright.pipeline.leftovers import cannot_be_restored, unknown_to_ledger
 from railwright.pipeline.model import CleanRecord, Prepared, Undone
 from railwright.pipeline.moves import held_by_us
 from railwright.pipeline.needs import Extent, undoing_needs
-from railwright.pipeline.prepare import earlier_intents, prepare_exactly, prepare_from
+from railwright.pipeline.prepare import prepare_from, prepare_ledger_whole
 from railwright.pipeline.refusals import refused
-from railwright.pipeline.rights import check_reads, check_rights
+from railwright.pipeline.rights import check_rights
 from railwright.pipeline.roll_back import forgotten, is_rolling_entry, rolled_back, rolling_entry
+from railwright.pipeline.still_used import why_kept
 from railwright.pipeline.undo_order import DRIVER_KINDS, LAST_NETWORK_STEP, LAST_VF_STEP, undo_steps
 from railwright.pipeline.undoing import Undoing
 from railwright.pipeline.vfs_let_go import OurPorts, ports_of, takes_vfs, vfs_are_back
@@ -89,10 +90,8 @@ async def clean(
     store = LedgerStore(world.cluster, world.clock)
     ledger = await store.load()
     names = _names(ledger, fabrics)
-    everything = earlier_intents(ledger)
-    before = await prepare_exactly(world, everything, ledger, catalog, progress)
-    check_reads("clean", before)
-    staying = tuple(intent for intent in everything if intent.name not in names)
+    before = await prepare_ledger_whole(world, ledger, catalog, progress)
+    staying = tuple(intent for intent in before.intents if intent.name not in names)
     _check_no_move(staying, before)
     rest = await prepare_from(world, before.snapshot, staying, ledger, catalog) if staying else None
     if rest is not None and rest.plan.is_refused:
@@ -110,7 +109,7 @@ async def clean(
     ahead: tuple[Question, ...] = ()
     try:
         await _carry_out(_Job(store, names, before, rehearsal, rest))
-        undo = Undo(entries, tuple(rehearsal.objects), before, rest)
+        undo = Undo(entries, tuple(rehearsal.objects), before, rest, tuple(rehearsal.notes))
         if dry_run:
             ahead = questions(undo)
         else:
@@ -209,7 +208,7 @@ async def _carry_out(job: _Job) -> None:
                 "another railwright changed this cluster since clean looked at it; nothing was undone",
                 hint="run the same command again: it looks again, and shows what it is going to do",
             )
-    # Asked before the first step: a clean that was stopped at this wait has no policies any more, and waits again.
+    # Asked before the first step, which takes policies out of what is pending; whatever the ledger still has of them.
     waits_for_vfs = not job.dry_run and (job.undoes_sriov or takes_vfs(job.undoing.pending.values()))
     for step_name in undo_steps():
         if not await job.undoing.step(step_name):
@@ -231,14 +230,23 @@ async def _remove_ledger(job: _Job) -> None:
     whole = not set(job.store.ledger.fabrics) - set(job.names)
     left = [item for item in job.undoing.objects if item.action == "keep" or item.verdict is Verdict.FAIL]
     ours = NAMESPACE_REF in job.store.ledger.entries
+    held = await _held_in_ours(job) if whole and ours else ""
     if job.dry_run:
-        gone = whole and ours and not left
+        gone = whole and ours and not left and not held
     else:
         for name in job.names:
             await job.store.remove_fabric(name)
-        gone = whole and await job.store.remove_all()
+        gone = whole and await job.store.remove_all(with_namespace=not held)
+    if held and not left:
+        job.undoing.objects.append(Undone(NAMESPACE_REF, "keep", Verdict.SKIP, held))
     if gone:
         job.undoing.objects.append(Undone(NAMESPACE_REF, "delete", Verdict.PASS, "the ledger"))
+
+
+async def _held_in_ours(job: _Job) -> str:
+    """Say what others put into the ledger's namespace."""
+    entry = job.store.ledger.entries[NAMESPACE_REF]
+    return await why_kept(entry, job.undoing.world, job.store.maps)
 
 
 async def _write_rest(job: _Job, rest: Prepared) -> bool:

@@ -27,12 +27,14 @@ class Undo:
         objects: what becomes of each object, as a dry run found it.
         before: the state with everything that the ledger knows.
         rest: plan of the fabrics that stay; None when none does.
+        notes: what goes along, as the dry run found it.
     """
 
     entries: tuple[LedgerEntry, ...]
     objects: tuple[Undone, ...]
     before: Prepared
     rest: Prepared | None
+    notes: tuple[str, ...] = ()
 
     @property
     def nodes(self) -> tuple[NodeName, ...]:
@@ -100,4 +102,4 @@ def _whole(undo: Undo, stages: Iterable[StagePlan]) -> tuple[str, ...]:
     ]
     lines += [f"  {stage.name}: {stage.risk.value}, about {duration(stage.expected_s)}" for stage in stages]
     lines += [f"  {item.action} {item.ref}" + (f": {item.reason}" if item.reason else "") for item in undo.objects]
-    return tuple(lines)
+    return (*lines, *undo.notes)

@@ -14,7 +14,7 @@ from railwright.plan.model import Refusal
 from railwright.report.doctor import finding_data, findings_text
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
-from railwright.report.tables import count, duration, moment, table
+from railwright.report.tables import count, duration, moment, one_line, table
 
 
 def apply_document(record: ApplyRecord) -> Document:
@@ -239,18 +239,15 @@ def _cut(text: str, longest: int = 160) -> str:
 
 
 def _refusals(title: str, refusals: Iterable[Refusal]) -> str:
-    return _lines(
-        title,
-        (
-            f"{refusal.code}  {refusal.where or refusal.node or ''}: {refusal.message}"
-            + (f"\n    next  {refusal.hint}" if refusal.hint else "")
-            for refusal in refusals
-        ),
-    )
+    lines: list[str] = []
+    for refusal in refusals:
+        lines.append(f"{refusal.code}  {refusal.where or refusal.node or ''}: {refusal.message}")
+        lines += [f"  next  {refusal.hint}"] if refusal.hint else []
+    return _lines(title, lines)
 
 
 def _lines(title: str, lines: Iterable[str]) -> str:
-    found = [f"  {line}" for line in lines]
+    found = [f"  {one_line(line)}" for line in lines]
     return "\n".join([title, *found]) if found else ""
 
 

@@ -6,7 +6,7 @@ Subscription) is written, and then one batch after the other is let go, the cana
 was killed finds the labels, and goes on with the nodes that still carry them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,17 @@ from railwright.core.risk import Risk
 from railwright.facts.model import Snapshot
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.reloads import DRIVERS, Driver, Form, Reload, ours
-from railwright.plan.model import GPU_DRIVER_READY, NIC_DRIVER_READY, Batch, Move, Plan, PlanWarning
+from railwright.plan.model import (
+    GPU_DRIVER_READY,
+    NIC_DRIVER_READY,
+    Batch,
+    DriverLoaded,
+    Expectation,
+    Move,
+    Plan,
+    PlanWarning,
+)
+from railwright.plan.turns import GPU_DRIVER_SKIP, NIC_DRIVER_SKIP
 
 _DONE = frozenset({"", "upgrade-done"})
 _SUBSCRIPTION_FIELDS = frozenset({("spec", "channel"), ("spec", "startingCSV")})
@@ -211,7 +221,39 @@ def with_moves(plan: Plan, moves: tuple[Move, ...], snapshot: Snapshot, ledger: 
     on_nodes = tuple(move for move in moves if move.nodes)
     batches = _in_turns(plan, on_nodes) if on_nodes else plan.batches
     warnings = (*_held_warnings(plan, snapshot, ledger), *_turnless_warnings(plan, moves))
-    return replace(plan, moves=moves, batches=batches, warnings=(*plan.warnings, *warnings))
+    kept = {driver.skip_label: _kept_by_others(driver, snapshot, ledger) for driver in DRIVERS.values()}
+    stages = tuple(replace(stage, expectations=without_versions(stage.expectations, kept)) for stage in plan.stages)
+    return replace(plan, moves=moves, batches=batches, stages=stages, warnings=(*plan.warnings, *warnings))
+
+
+def held_now(snapshot: Snapshot) -> Mapping[str, frozenset[NodeName]]:
+    """Name the nodes that each label holds, whoever set it."""
+    labels = (driver.skip_label for driver in DRIVERS.values())
+    return {
+        label: frozenset(node.name for node in snapshot.nodes if node.labels.get(label) == "true") for label in labels
+    }
+
+
+def without_versions(
+    expectations: tuple[Expectation, ...], kept: Mapping[str, Collection[NodeName]]
+) -> tuple[Expectation, ...]:
+    """Expect no version of a driver on nodes whose driver is kept as it is: names by the label that does it."""
+
+    def one(item: Expectation) -> Expectation:
+        if not isinstance(item, DriverLoaded):
+            return item
+        return replace(
+            item,
+            mlx5_version="" if item.node in kept[NIC_DRIVER_SKIP] else item.mlx5_version,
+            gpu_version="" if item.node in kept[GPU_DRIVER_SKIP] else item.gpu_version,
+        )
+
+    return tuple(one(item) for item in expectations)
+
+
+def _kept_by_others(driver: Driver, snapshot: Snapshot, ledger: Ledger) -> frozenset[NodeName]:
+    nodes = ((node.name, node.labels.get(driver.skip_label, "")) for node in snapshot.nodes)
+    return frozenset(name for name, value in nodes if _held_by_others(name, value, driver, ledger))
 
 
 def _held_warnings(plan: Plan, snapshot: Snapshot, ledger: Ledger) -> Iterator[PlanWarning]:

@@ -170,15 +170,25 @@ def undoing_needs(extent: Extent) -> tuple[Need, ...]:
     """Clean: what it asks for beside what a plan has read."""
     prepared = extent.prepared
     kept = of_kind("delete", kinds.CONFIG_MAP, LEDGER_NAMESPACE)
-    if prepared is None or NAMESPACE_REF in prepared.ledger.entries:
+    own = None if prepared is None else prepared.ledger.entries.get(NAMESPACE_REF)
+    if prepared is None or own is not None:
         kept += of_ref("delete", NAMESPACE_REF)
+    if own is not None:
+        kept += why_kept_needs((own,))
     if prepared is not None:
         has_sriov = any(intent.method is Method.SRIOV for intent in prepared.intents)
         undone = _undoing(_with_csvs(prepared), prepared, waits_for_vfs=has_sriov)
         return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *undone)
     entries = tuple(_any_entry(kind) for kind in (*_WRITTEN, kinds.CLUSTER_SERVICE_VERSION))
     changed = tuple(replace(entry, created=False) for entry in entries)
-    undone = (*undo_needs(entries), *undo_needs(changed), *why_kept_needs(entries), *vfs_needs(), *_rolled_back(()))
+    runs = tuple(_any_entry(kind) for kind in (kinds.POD, *(kind_of(obj) for obj in access_of(_ANY_RUN))))
+    undone = (
+        *undo_needs((*entries, *runs)),
+        *undo_needs(changed),
+        *why_kept_needs(entries),
+        *vfs_needs(),
+        *_rolled_back(()),
+    )
     return (*ledger_needs(has_namespace=extent.has_ledger), *kept, *undone)
 
 
@@ -209,7 +219,9 @@ def _rolled_back(pools: Iterable[str]) -> tuple[Need, ...]:
 
 def _with_csvs(prepared: Prepared) -> tuple[LedgerEntry, ...]:
     """Add the CSVs that subscriptions of ours installed: clean notes them on its way."""
-    entries = tuple(entry for entry in prepared.ledger.entries.values() if not is_rolling_entry(entry))
+    entries = tuple(
+        entry for ref, entry in prepared.ledger.entries.items() if ref != NAMESPACE_REF and not is_rolling_entry(entry)
+    )
     found = list(entries)
     for entry in entries:
         if entry.ref.kind == kinds.SUBSCRIPTION and entry.created:

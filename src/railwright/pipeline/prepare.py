@@ -1,5 +1,6 @@
 """Discover, plan, render, compare: everything up to the first question, changing nothing."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from railwright.apply.ledger import LedgerStore
@@ -78,10 +79,11 @@ async def prepare_whole(
     progress: Progress,
     turn: Turn | None = None,
     *,
+    command: str = "apply",
     begun: bool = False,
 ) -> Prepared:
     """
-    Do the same for `apply`, which needs every fact: what the cluster fails to answer is asked for again for a while.
+    Do the same for a command that writes, and needs every fact: what is not answered is asked for again for a while.
 
     Args:
         begun: it has written already, maybe.
@@ -92,9 +94,24 @@ async def prepare_whole(
     """
 
     async def once() -> Prepared:
-        prepared = await prepare(world, intents, catalog, progress, turn)
-        check_reads("apply", prepared, begun=begun)
-        return prepared
+        return await prepare(world, intents, catalog, progress, turn)
+
+    return await _whole(world, once, command, begun=begun)
+
+
+async def prepare_ledger_whole(world: World, ledger: Ledger, catalog: Catalog, progress: Progress) -> Prepared:
+    """Do the same for `clean`: for exactly what the ledger knows."""
+    intents = earlier_intents(ledger)
+    return await _whole(world, lambda: prepare_exactly(world, intents, ledger, catalog, progress), "clean")
+
+
+async def _whole(
+    world: World, prepared: Callable[[], Awaitable[Prepared]], command: str, *, begun: bool = False
+) -> Prepared:
+    async def once() -> Prepared:
+        found = await prepared()
+        check_reads(command, found, begun=begun)
+        return found
 
     return await retried(once, world.clock, limit_s=_READ_LIMIT_S)
 

@@ -15,6 +15,7 @@ from railwright.changes.model import Action, Change, FieldPath
 from railwright.core import kinds
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, dig
+from railwright.core.risk import Risk
 from railwright.facts.model import NodeFacts, NodeHardware, Snapshot
 from railwright.plan.model import Move, Plan, Reach
 from railwright.plan.objects import NETWORK_OPERATOR
@@ -31,6 +32,7 @@ class Driver:
         package: whose operator makes the pods.
         version: what of it is loaded on a node; "" for none.
         skip_label: keeps a node's pod as it is.
+        deploy_label: "true" on nodes that its operator brings it to; "" where a selector of ours says that.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Driver:
     but_not: FieldPath
     version: Callable[[NodeHardware], str]
     skip_label: str
+    deploy_label: str = ""
 
     @property
     def section(self) -> FieldPath:
@@ -51,10 +54,16 @@ class Driver:
         return self.skip_label.replace(".skip", "-state")
 
     def may_run_on(self, node: NodeFacts, ours: Collection[NodeName]) -> bool:
-        """Whether a node has it; of ours one counts too that could not be read, or on which it is not loaded just now."""
-        if node.name in ours and (node.hardware is None or node.labels.get(self.state_label)):
-            return True
-        return node.hardware is not None and bool(self.version(node.hardware))
+        """
+        Whether a node has it, for all we know.
+
+        Of ours one counts too that could not be read, or on which it is not loaded just now; of others one that could
+        not be read, and that its operator has marked.
+        """
+        is_marked = bool(node.labels.get(self.state_label))
+        if node.hardware is None:
+            return node.name in ours or is_marked or node.labels.get(self.deploy_label) == "true"
+        return (node.name in ours and is_marked) or bool(self.version(node.hardware))
 
 
 DRIVERS: Mapping[Kind, Driver] = {
@@ -73,6 +82,7 @@ DRIVERS: Mapping[Kind, Driver] = {
         ("spec", "driver", "upgradePolicy"),
         lambda hardware: hardware.nvidia_driver,
         GPU_DRIVER_SKIP,
+        "nvidia.com/gpu.deploy.driver",
     ),
 }
 
@@ -87,7 +97,7 @@ class Form(Enum):
 
 @dataclass(frozen=True)
 class Reload:
-    """One driver that is loaded anew, comes or goes: on which nodes, and for which fields of which object."""
+    """One driver that is loaded anew, comes or goes: on which nodes, for which fields of which object, at which risk."""
 
     driver: str
     object: str
@@ -95,6 +105,7 @@ class Reload:
     nodes: tuple[NodeName, ...]
     fields: tuple[str, ...]
     form: Form = Form.ANEW
+    risk: Risk = Risk.DRIVER_RELOAD
 
     @property
     def why(self) -> str:
@@ -112,14 +123,22 @@ class Reload:
         held = {node for move in moves if move.what == self.driver and move.skip_label for node in move.nodes}
         return tuple(node for node in self.nodes if node not in held)
 
+    def asked(self, moves: Iterable[Move]) -> str:
+        """The same for a question: with the nodes that have no turn, where others have one."""
+        return f"{self.text}{self._as_it_likes(self.unheld(moves))}"
+
     def reach(self, moves: tuple[Move, ...]) -> Reach:
         """The same as a step that no selector holds back."""
         unheld = self.unheld(moves)
         if len(unheld) == len(self.nodes):
             return Reach(self.text, self.nodes, "")
-        rest = f"; nothing holds {', '.join(unheld)}, and the operator goes on there as it likes" if unheld else ""
         held = "node by node, canaries first; a label keeps it off a node of ours until its turn"
-        return Reach(self.text, self.nodes, held + rest)
+        return Reach(self.text, self.nodes, held + self._as_it_likes(unheld))
+
+    def _as_it_likes(self, unheld: tuple[NodeName, ...]) -> str:
+        if not unheld or len(unheld) == len(self.nodes):
+            return ""
+        return f"; nothing holds {', '.join(unheld)}, and the operator goes on there as it likes"
 
 
 def reloads_of(changes: Iterable[Change], plan: Plan, snapshot: Snapshot) -> tuple[Reload, ...]:
@@ -133,7 +152,8 @@ def reloads_of(changes: Iterable[Change], plan: Plan, snapshot: Snapshot) -> tup
         form = _form(change, driver, snapshot)
         nodes = _nodes(driver, form, plan, snapshot)
         if fields and nodes:
-            found.append(Reload(driver.name, str(change.ref), change.ref.kind, nodes, tuple(fields), form))
+            risk = Risk.DRAIN if form is Form.ANEW and _is_rolled_out(change, driver, snapshot) else Risk.DRIVER_RELOAD
+            found.append(Reload(driver.name, str(change.ref), change.ref.kind, nodes, tuple(fields), form, risk))
     return tuple(found)
 
 
@@ -156,6 +176,13 @@ def _form(change: Change, driver: Driver, snapshot: Snapshot) -> Form:
     if dig(live, *driver.section) is None:
         return Form.COMES
     return Form.GOES if dig(change.desired, *driver.section) is None else Form.ANEW
+
+
+def _is_rolled_out(change: Change, driver: Driver, snapshot: Snapshot) -> bool:
+    """Whether its operator empties nodes and replaces its pods by itself; else somebody has to delete them."""
+    sides = (change.desired, snapshot.cluster.objects.get(change.ref, {}))
+    values = (dig(side, *driver.but_not, "autoUpgrade") for side in sides)
+    return next((value for value in values if value is not None), False) is True
 
 
 def _is_in_pods(path: FieldPath, driver: Driver) -> bool:

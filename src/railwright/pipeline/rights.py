@@ -9,6 +9,7 @@ from railwright.apply.retry import retried
 from railwright.core import kinds
 from railwright.core.errors import ClusterBusy, PermissionMissing
 from railwright.core.needs import Need, least, plural_of
+from railwright.facts.reading import together
 from railwright.pipeline.model import Prepared
 from railwright.plan.limits import NOT_READABLE
 from railwright.plan.model import Plan, PlanWarning
@@ -42,10 +43,10 @@ async def check_rights(world: World, command: str, needs: Iterable[Need], *, hin
         if await ask(wide) or (wide.held and await ask(_ESCALATES)):
             return ()
         named = tuple(need for need in each if need.name)
-        answers = await asyncio.gather(*(ask(need) for need in named))
+        answers = await together(ask(need) for need in named)
         return tuple(need for need, may in zip(named, answers, strict=True) if not may) or (() if named else (wide,))
 
-    answers = await asyncio.gather(*(lacking(wide, each) for wide, each in _by_resource(needs).items()))
+    answers = await together(lacking(wide, each) for wide, each in _by_resource(needs).items())
     missing = sorted({need for several in answers for need in several})
     if missing:
         shown = [str(need) for need in missing[:_MOST_NAMED]]

@@ -12,6 +12,7 @@ from railwright.apply.gate import Gate
 from railwright.apply.means import Means
 from railwright.apply.model import Ledger, LedgerEntry, StageChanges
 from railwright.apply.retry import retried
+from railwright.apply.waiting import AWAY_LIMIT_S
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed
 from railwright.core.ids import StageName
@@ -157,12 +158,12 @@ def _sources(pool: KubeObject) -> frozenset[str]:
 
 
 async def _list(means: Means, kind: Kind) -> list[KubeObject] | None:
-    """Give the objects of a kind; None where it is not served."""
+    """Give the objects of a kind; None where it is not served. A single node that rolls out takes its API server along."""
 
     async def read() -> list[KubeObject]:
         return [obj async for obj in means.cluster.list(Selection(kind))]
 
     try:
-        return await retried(read, means.clock)
+        return await retried(read, means.clock, limit_s=AWAY_LIMIT_S)
     except KindNotServed:
         return None

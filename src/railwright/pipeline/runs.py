@@ -192,7 +192,7 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
     reloads = tuple(item for item in found if item.unheld(prepared.plan.moves))
     risks = (
         Risk.NONE if _only_holds(changes) else _risk_of(run, stage, prepared.plan),
-        Risk.DRIVER_RELOAD if reloads else Risk.NONE,
+        *(item.risk for item in reloads),
         *(move.risk for move in moves),
     )
     risk = max(risks, key=lambda item: item.rank)
@@ -208,7 +208,7 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
         expected_s=stage.expected_s,
         details=(
             *(f"moves {move.text}: {move.how}" for move in moves),
-            *(item.text for item in reloads),
+            *(item.asked(prepared.plan.moves) for item in reloads),
             *_admits_text(run, stage, prepared.plan),
             *_held_text(changes),
             *(item.why for item in found if item not in reloads),

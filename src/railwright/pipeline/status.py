@@ -15,7 +15,7 @@ from railwright.facts.script import node_script
 from railwright.intent.model import Intent, Method
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
-from railwright.pipeline.moves import under_way
+from railwright.pipeline.moves import held_now, under_way, without_versions
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
 from railwright.pipeline.prove import NOT_YET, kept
 from railwright.pipeline.rights import hidden_from
@@ -143,7 +143,8 @@ def _why_never(prepared: Prepared) -> str:
 def _expectations(stage: StagePlan, prepared: Prepared) -> tuple[Expectation, ...]:
     """Expect things only of nodes that apply has admitted already; of all, where none is yet."""
     there = {node.node for node in prepared.plan.nodes if node.was_admitted}
-    return tuple(item for item in stage.expectations if getattr(item, "node", None) in {None, *there})
+    expected = tuple(item for item in stage.expectations if getattr(item, "node", None) in {None, *there})
+    return without_versions(expected, held_now(prepared.snapshot))
 
 
 async def _judge(world: World, gated: tuple[Ref, ...], expectations: tuple[Expectation, ...]) -> tuple[Judged, ...]:

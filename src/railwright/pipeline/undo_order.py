@@ -1,9 +1,10 @@
 """
 In which order things are undone, and which ledger entries go together. Pure.
 
-The reverse of the stages, with what was learnt on real operators: networks before their operators and until their
-NADs are gone (an operator that is stopped leaves finalizers behind that nobody takes off); address pools before the
-policy that brought their definitions; an operator's own objects before the operator.
+First the pods that a killed verify left, which hold rails and join networks. Then the reverse of the stages, with what
+was learnt on real operators: networks before their operators and until their NADs are gone (an operator that is stopped
+leaves finalizers behind that nobody takes off); address pools before the policy that brought their definitions; an
+operator's own objects before the operator.
 
 Measured: controllers of SR-IOV network operator 1.6.0, Network Operator 26.4.1 and GPU Operator 26.7.0 against
 kube-apiserver 1.36.3, 2026-11.
@@ -28,7 +29,8 @@ NETWORK_KINDS = frozenset(
     }
 )
 POOL_KINDS = frozenset({kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL})
-DRIVER_KINDS = frozenset({kinds.NIC_CLUSTER_POLICY, kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG})
+VF_KINDS = frozenset({kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG})
+DRIVER_KINDS = frozenset({kinds.NIC_CLUSTER_POLICY, *VF_KINDS})
 """Removing one of these reloads a driver or takes VFs away."""
 
 
@@ -43,6 +45,7 @@ class Step:
 
 _TIERS: tuple[tuple[str, frozenset[Kind], float], ...] = (
     ("approvals", frozenset({kinds.INSTALL_PLAN}), 0.0),
+    ("verification pods", frozenset({kinds.POD}), 120.0),
     ("networks", NETWORK_KINDS, 180.0),
     ("address pools", POOL_KINDS, 120.0),
     (
@@ -55,12 +58,14 @@ _TIERS: tuple[tuple[str, frozenset[Kind], float], ...] = (
                 kinds.CLUSTER_ROLE,
                 kinds.SECURITY_CONTEXT_CONSTRAINTS,
                 kinds.SERVICE_ACCOUNT,
+                kinds.NETWORK_POLICY,
+                kinds.PRIORITY_CLASS,
             }
         ),
         60.0,
     ),
     ("GPU policy", frozenset({kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER}), 300.0),
-    ("SR-IOV policies", frozenset({kinds.SRIOV_NETWORK_NODE_POLICY, kinds.SRIOV_NETWORK_POOL_CONFIG}), 300.0),
+    ("SR-IOV policies", VF_KINDS, 300.0),
     ("NIC policy", frozenset({kinds.NIC_CLUSTER_POLICY}), 300.0),
     ("node labels", frozenset({kinds.NODE}), 0.0),
     ("feature discovery", frozenset({kinds.NODE_FEATURE_RULE, kinds.NODE_FEATURE_DISCOVERY}), 180.0),

@@ -15,7 +15,7 @@ from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Undone
 from railwright.pipeline.roll_back import rolling_entry
 from railwright.pipeline.still_used import users_of_pools, why_kept
-from railwright.pipeline.undo_order import nads_of, steps_of
+from railwright.pipeline.undo_order import LAST_VF_STEP, nads_of, steps_of
 from railwright.plan.model import Share
 from railwright.ports.world import World
 
@@ -30,6 +30,8 @@ class Undoing:
         shares: of the plan that the entries were made by: they name the NADs that operators made.
         pending: what is still to be undone; a subscription adds the CSV that it installed.
         objects: what became of each entry, in order.
+        vfs_awaited: entries that went, and stay in the ledger until the VFs that they asked for are gone: a run that is
+            stopped in between waits for them again.
     """
 
     world: World
@@ -41,6 +43,7 @@ class Undoing:
     objects: list[Undone] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     deleted: set[Ref] = field(default_factory=set)
+    vfs_awaited: list[Ref] = field(default_factory=list)
 
     async def step(self, name: str) -> bool:
         """
@@ -59,9 +62,18 @@ class Undoing:
         for entry in going:
             await self._look_at(entry, live.get(entry.ref))
         nads = nads_of(replace(step, entries=going), live, self.shares)
+        asks_for_vfs = name == LAST_VF_STEP
         results = await undo_step(
-            going, self.means, self.stage, limit_s=step.limit_s, also_gone=nads, dry_run=self.dry_run
+            going,
+            self.means,
+            self.stage,
+            limit_s=step.limit_s,
+            also_gone=nads,
+            forget=not asks_for_vfs,
+            dry_run=self.dry_run,
         )
+        if asks_for_vfs and not self.dry_run:
+            self.vfs_awaited += [item.ref for item in results if item.verdict is not Verdict.FAIL]
         self.objects += [Undone(item.ref, item.action, item.verdict, item.reason, item.left) for item in results]
         self.deleted |= {item.ref for item in results if item.action == "delete"} | set(nads)
         for entry, whole in zip(going, kept, strict=True):
@@ -69,6 +81,12 @@ class Undoing:
             if entry != whole and not self.dry_run:
                 await self.means.ledger.replace_entry(replace(whole, fields=_nv_ipam_fields(whole)))
         return all(item.verdict is not Verdict.FAIL for item in results)
+
+    async def vfs_are_gone(self) -> None:
+        """Forget what asked for VFs: they are gone."""
+        while self.vfs_awaited:
+            await self.means.ledger.forget(self.vfs_awaited[0])
+            del self.vfs_awaited[0]
 
     async def _without_kept(self, entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
         """Leave out what others need, and say so."""

@@ -12,6 +12,7 @@ from railwright.core import kinds
 from railwright.core.risk import Risk
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.runs import pods_on
+from railwright.pipeline.undo_order import VF_KINDS
 from railwright.pipeline.verifier_pods import is_of_a_run
 from railwright.ports.approval import Question
 
@@ -45,7 +46,7 @@ def unwanted(ledger: Ledger, prepared: Prepared) -> tuple[LedgerEntry, ...]:
 def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Question | None:
     """Ask before removing what may hurt; None when nothing of it does."""
     stages = {stage.name: stage for stage in prepared.plan.stages}
-    touched = [stages[entry.stage] for entry in entries if entry.stage in stages]
+    touched = [stages[entry.stage] for entry in entries if entry.stage in stages and not _is_awaited(entry, prepared)]
     risk = max((stage.risk for stage in touched), key=lambda item: item.rank, default=Risk.NONE)
     if risk is Risk.NONE:
         return None
@@ -58,3 +59,8 @@ def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Qu
         expected_s=max(stage.expected_s for stage in touched),
         details=pods_on(nodes, prepared),
     )
+
+
+def _is_awaited(entry: LedgerEntry, prepared: Prepared) -> bool:
+    """Whether it is gone already, and only the VFs that it asked for are waited for still."""
+    return entry.ref.kind in VF_KINDS and entry.ref not in prepared.snapshot.cluster.objects

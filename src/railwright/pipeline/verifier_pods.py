@@ -6,7 +6,6 @@ SIGKILL the next run, or clean, removes it. The ledger's lease is held until the
 the cluster while it is measured, and what the ledger knows of other runs is of runs that are over.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,9 +19,11 @@ from railwright.changes.model import Action, Change
 from railwright.core import kinds
 from railwright.core.errors import NotFound, ObjectRefused, RailwrightError, Refused
 from railwright.core.ids import NodeName, PciAddress, RailName, StageName
+from railwright.core.marks import is_virtual
 from railwright.core.multus import NETWORK_STATUS
 from railwright.core.objects import KubeObject, annotations_of, dig, ref_of
 from railwright.core.verdicts import Verdict
+from railwright.facts.reading import together
 from railwright.facts.script import node_script
 from railwright.facts.sources.network_status import parse_network_status
 from railwright.manifests.verifiers import CONTAINER, RUN_LABEL, Run, Verifier, access_of, pod_of
@@ -189,7 +190,7 @@ class VerifierPods:
             else:
                 waiting[name] = _why_not_yet(pod)
         for start in range(0, len(ready), _ASKED_AT_ONCE):
-            await asyncio.gather(*(self._admit(pod, node) for pod, node in ready[start : start + _ASKED_AT_ONCE]))
+            await together(self._admit(pod, node) for pod, node in ready[start : start + _ASKED_AT_ONCE])
             await self.stay()
         return waiting
 
@@ -224,6 +225,7 @@ class VerifierPods:
                 rails=rails,
                 meeting_address=str(dig(pod, "status", "podIP", default="")),
                 has_python=python,
+                keeps_loaded=is_virtual(self.world.cluster.name),
             )
         )
 

@@ -17,9 +17,10 @@ from railwright.core.objects import Ref
 from railwright.core.risk import Risk
 from railwright.core.sentences import first_sentences
 from railwright.facts.model import Platform, PodFacts
-from railwright.manifests.verifiers import Run, Verifier
+from railwright.manifests.verifiers import Run, Verifier, image_of
 from railwright.pipeline.model import Prepared
 from railwright.pipeline.needs import Extent, running_needs
+from railwright.pipeline.relabelled import no_longer_admitted
 from railwright.pipeline.rights import check_rights
 from railwright.pipeline.verifier_pods import READY_LIMIT_S, VerifierPods, is_of_a_run
 from railwright.plan.expectations import GPU_RESOURCE
@@ -39,6 +40,8 @@ _SPARE_S = 600.0
 """On top of what a run should take: then its pods end by themselves."""
 
 
+_WATCH_S = 1.0
+"""Long enough for a transfer that is going on, and for counters that firmware fills in now and then."""
 _USUAL = Options()
 
 
@@ -50,7 +53,7 @@ class Wish:
     Attributes:
         nodes, rails: only these; empty for all.
         image: None for the catalog's image with perftest for CUDA.
-        include_busy: also nodes whose GPUs or rails are in use; their pods take only what is free.
+        include_busy: also nodes whose GPUs or rails are in use, and rails that carry traffic; pods take what is free.
     """
 
     options: Options = _USUAL
@@ -132,8 +135,10 @@ async def verify_fabric(
         Refused: nothing could be verified, it was not confirmed, or the pods are not admitted.
         PermissionMissing: this login lacks rights; each is named, and nothing was written.
     """
-    left_out = _refused_today(prepared, fabric)
-    planned = plan_run(_usable(layout_of(prepared, fabric, wish), left_out), wish.options)
+    left_out = {**no_longer_admitted(prepared, fabric.name), **_refused_today(prepared, fabric)}
+    options = replace(wish.options, watch_s=0.0 if wish.include_busy else _WATCH_S)
+    planned = plan_run(_usable(layout_of(prepared, fabric, wish), left_out), options)
+    planned = replace(planned, around=(_fence(_namespace(fabric)),))
     _check_budget(planned)
     shown(planned)
     _ask(planned, approval)
@@ -149,7 +154,7 @@ async def verify_fabric(
         await _removed(pods)
     if store is None and _is_whole(wish) and not record.summary.interrupted:
         pods.notes += await _kept(world, fabric.name, record)
-    absent = (f"{node} would be refused today, and is left out: {why}" for node, why in sorted(left_out.items()))
+    absent = (f"{node} is left out: {why}" for node, why in sorted(left_out.items()))
     notes = (*record.summary.notes, *absent, *pods.notes, *(f"not removed: {text}" for text in pods.problems))
     return replace(record, summary=replace(record.summary, notes=notes))
 
@@ -192,6 +197,19 @@ def note_of(record: VerifyRecord, ended_at: str) -> StageNote:
     return StageNote(VERIFIED, record.summary.verdict, reason, ended_at)
 
 
+def _namespace(fabric: FabricPlan) -> str:
+    """Name where the pods run: networks belong to a namespace, and a pod joins those of its own."""
+    return next(iter(fabric.intent.workload_namespaces), "default")
+
+
+def _fence(namespace: str) -> str:
+    """Say what holds the pods back on the cluster network, and whom it does not concern."""
+    return (
+        f"pods in namespace {namespace}; on the cluster network a NetworkPolicy of this run lets them reach each other"
+        " by TCP and nothing else, where the network plugin enforces it; pods of others are not selected"
+    )
+
+
 _FEWEST_NODES = 2
 _USUAL_REASON, _LONGEST_REASON = 400, 2000
 
@@ -199,7 +217,7 @@ _USUAL_REASON, _LONGEST_REASON = 400, 2000
 def _refused_today(prepared: Prepared, fabric: FabricPlan) -> dict[NodeName, str]:
     """Name nodes that were admitted, and that the plan leaves out of the fabric today, with the reason."""
     return {
-        node.node: "; ".join(f"{item.code}: {item.message}" for item in node.refused)
+        node.node: "would be refused today: " + "; ".join(f"{item.code}: {item.message}" for item in node.refused)
         for node in prepared.plan.nodes
         if node.refused and node.was_admitted and fabric.name not in node.admitted
     }
@@ -210,7 +228,7 @@ def _usable(layout: Layout, left_out: Mapping[NodeName, str]) -> Layout:
     Keep the nodes of which something can be used; the seats of the others stay, with the reason.
 
     Args:
-        left_out: nodes that would be refused today, with the reason.
+        left_out: nodes that were admitted, and are not used, with the reason.
 
     Raises:
         Refused: fewer than two are left.
@@ -219,7 +237,7 @@ def _usable(layout: Layout, left_out: Mapping[NodeName, str]) -> Layout:
     if len(usable) >= _FEWEST_NODES:
         return replace(layout, nodes=usable)
     skipped = {seat.node: seat.skip for seat in layout.seats if seat.skip}
-    skipped |= {node: f"would be refused today: {why}" for node, why in left_out.items()}
+    skipped |= left_out
     reasons = "".join(f"\n{node}: {why}" for node, why in sorted(skipped.items()))
     if not layout.nodes:
         raise Refused(
@@ -266,8 +284,7 @@ def _pods(
     store: LedgerStore | None,
 ) -> VerifierPods:
     layout = planned.layout
-    namespaces = fabric.intent.workload_namespaces
-    namespace = next(iter(namespaces), "default")
+    namespaces, namespace = fabric.intent.workload_namespaces, _namespace(fabric)
     rails = tuple(
         replace(rail, network=network_name(rail, namespace, namespaces))
         for rail in sorted(fabric.rails, key=lambda item: item.index)
@@ -280,7 +297,7 @@ def _pods(
         id=stamp,
         namespace=namespace,
         fabric=fabric.name,
-        image=wish.image or str(catalog.default("workload_test_image").value),
+        image=wish.image or image_of(fabric.intent, catalog),
         limit_s=planned.schedule.expected_s * 2 + READY_LIMIT_S + _SPARE_S,
         has_scc=prepared.snapshot.cluster.platform is Platform.OPENSHIFT,
         pull_secrets=(fabric.intent.pull_secret,) if fabric.intent.pull_secret else (),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from railwright.apply.means import Means
 from railwright.apply.model import Ledger, LedgerEntry
 from railwright.apply.retry import retried
+from railwright.apply.waiting import REREAD_S, Wait, until_nothing_is_left
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed
 from railwright.core.ids import NodeName, PciAddress
@@ -24,13 +25,10 @@ from railwright.pipeline.model import Undone
 from railwright.pipeline.undoing import Undoing
 from railwright.plan.model import FabricPlan
 from railwright.ports.cluster import Selection
-from railwright.ports.progress import Waiting
 from railwright.readiness.pods import is_pod_ready
 
 NODE_LIMIT_S = 900.0
 """Estimate: a drain, and VFs taken away; nodes may go one after the other, so each has its own share of the limit."""
-_REREAD_S = 15.0
-_SHORTEST_WAIT_S = 1.0
 _DAEMON = "sriov-network-config-daemon-"
 _MARKS = ("sriovnetwork.openshift.io/desired-state", "sriovnetwork.openshift.io/current-state")
 _IDLE = "Idle"
@@ -83,33 +81,29 @@ def vfs_needs() -> tuple[Need, ...]:
 
 
 async def vfs_are_back(undoing: Undoing, ports: OurPorts) -> bool:
-    """Wait until the operator is done with every node; what it is not done with after the limit is in `objects`."""
-    moving = await _still_at_work(undoing, ports)
-    undoing.objects += [Undone(ref, "keep", Verdict.FAIL, why) for ref, why in moving.items()]
-    return not moving
+    """
+    Wait until the operator is done with every node, and only then take what asked for the VFs out of the ledger.
 
-
-async def _still_at_work(undoing: Undoing, ports: OurPorts) -> Mapping[Ref, str]:
-    """Wait; give the node states that are in motion after the limit, each with what goes on."""
+    Returns:
+        Whether it is; what it is not done with after the limit is in `objects`.
+    """
     means = undoing.means
-    clock = means.clock
-    if not await _moving(means, ports):
-        return {}
-    started_s, limit_s = clock.monotonic_s(), 0.0
-    async with means.cluster.watch([Selection(kinds.SRIOV_NETWORK_NODE_STATE)]) as watch:
-        while True:
-            moving = await _moving(means, ports)
-            limit_s = max(limit_s, len(moving) * NODE_LIMIT_S)
-            elapsed_s = clock.monotonic_s() - started_s
-            if not moving or elapsed_s >= limit_s:
-                return {ref: f"after {limit_s:.0f} s still: {what}" for ref, what in moving.items()}
-            ref, what = next(iter(moving.items()))
-            means.progress.emit(Waiting(undoing.stage, f"node {ref.name}: {what}", elapsed_s, 0.0, limit_s))
-            await means.ledger.renew()
-            before_s = clock.monotonic_s()
-            await watch.next(max(_SHORTEST_WAIT_S, min(_REREAD_S, limit_s - elapsed_s)))
-            if clock.monotonic_s() - before_s < _SHORTEST_WAIT_S:
-                await clock.sleep(_SHORTEST_WAIT_S)
+    wait = Wait(
+        undoing.stage,
+        [Selection(kinds.SRIOV_NETWORK_NODE_STATE)],
+        look=lambda: _moving(means, ports),
+        limit_s=lambda moving: len(moving) * NODE_LIMIT_S,
+        words=lambda moving: next(f"node {ref.name}: {what}" for ref, what in moving.items()),
+    )
+    waited = await until_nothing_is_left(wait, means)
+    undoing.objects += [
+        Undone(ref, "keep", Verdict.FAIL, f"after {waited.limit_s:.0f} s still: {what}")
+        for ref, what in waited.left.items()
+    ]
+    if waited.left:
+        return False
+    await undoing.vfs_are_gone()
+    return True
 
 
 async def _moving(means: Means, ports: OurPorts) -> dict[Ref, str]:
@@ -189,6 +183,6 @@ async def _list(means: Means, kind: Kind) -> list[KubeObject]:
         return [obj async for obj in means.cluster.list(Selection(kind))]
 
     try:
-        return await retried(read, means.clock)
+        return await retried(read, means.clock, limit_s=REREAD_S)
     except KindNotServed:
         return []

@@ -74,7 +74,8 @@ def _was_admitted(node: NodeFacts, fabrics: Iterable[FabricNodes]) -> bool:
 
 def batches(fabrics: tuple[FabricNodes, ...]) -> tuple[Batch, ...]:
     """One canary of each group first, then the others, a quarter at a time where they are many."""
-    canaries = sorted({group.nodes[0] for fabric in fabrics for group in fabric.groups if group.nodes})
+    groups = ((group, fabric.hardware) for fabric in fabrics for group in fabric.groups if group.nodes)
+    canaries = sorted({group.nodes[0] for group, looked_at in groups if group.nodes[0] in looked_at})
     rest = sorted({node for fabric in fabrics for node in fabric.hardware} - set(canaries))
     if not canaries:
         return ()

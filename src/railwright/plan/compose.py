@@ -48,6 +48,7 @@ def _check_asked(first: Settings, second: Settings, notes: Notes) -> None:
         ("spec.driver.gdrcopy", "the ClusterPolicy", one.driver.gdrcopy, other.driver.gdrcopy),
         ("spec.driver.gds", "the ClusterPolicy", one.driver.gds, other.driver.gds),
         ("spec.numaAligned", "the kubelets", one.numa_aligned, other.numa_aligned),
+        ("spec.operators.upgrade", "the Subscriptions", one.operators.upgrade, other.operators.upgrade),
     ]
     for name, here, there in (
         ("channels", one.operators.channels, other.operators.channels),

@@ -86,16 +86,38 @@ class DriverLoaded:
 
     Attributes:
         mlx5: "doca" (an out-of-tree mlx5_core) or "in-box".
+        mlx5_version: as an image of the DOCA driver is tagged, "doca3.4.1-26.04-1.1.0.0-1"; "" is not looked at.
         gpu: "open" or "proprietary"; "" is not looked at.
+        gpu_version: as an image of the GPU driver is tagged, "580.95.05" or "580"; "" is not looked at.
         peermem: whether nvidia_peermem must be loaded.
         absent: modules that must not be loaded.
     """
 
     node: NodeName
     mlx5: str = ""
+    mlx5_version: str = ""
     gpu: str = ""
+    gpu_version: str = ""
     peermem: bool | None = None
     absent: tuple[str, ...] = ()
 
 
-Expectation = Allocatable | NodeLabel | PodsReady | NadPresent | PoolUpdated | RailUp | DriverLoaded
+@dataclass(frozen=True)
+class MemoryLockable:
+    """Inside the node: a new container may lock all the memory that it has."""
+
+    node: NodeName
+
+
+@dataclass(frozen=True)
+class VfsManaged:
+    """Inside the node: no VF of this InfiniBand rail waits for a LID, as far as the node shows its VFs."""
+
+    node: NodeName
+    rail: RailName
+    pci: PciAddress
+
+
+InsideNode = RailUp | DriverLoaded | MemoryLockable | VfsManaged
+"""What only the inside of a node can answer."""
+Expectation = Allocatable | NodeLabel | PodsReady | NadPresent | PoolUpdated | InsideNode

@@ -40,6 +40,8 @@ class Expected:
     """Nodes of the largest pool that is rolled out, one node at a time."""
     batch_nodes: int
     """Nodes of the largest batch."""
+    lockable: tuple[NodeName, ...] = ()
+    """Nodes whose containers get the right to lock all their memory."""
 
     @property
     def has_olm(self) -> bool:
@@ -48,11 +50,8 @@ class Expected:
 
     @property
     def operators_there(self) -> str:
-        """Why no operator has to be installed; empty when one has."""
-        if not self.has_olm:
-            return "plain Kubernetes: the operators are there already"
-        ours = any(isinstance(share, m.OperatorShare) and not share.adopted for share in self.shares)
-        return "" if ours else "every operator is there already, installed by others"
+        """Why no operator has to be waited for; empty where OLM says how each is, those of others included."""
+        return "" if self.has_olm else "plain Kubernetes: the operators are there already"
 
     @property
     def prepares_nodes(self) -> bool:
@@ -68,6 +67,18 @@ class Expected:
     def loads_doca(self) -> bool:
         """Whether the DOCA driver is brought by this plan."""
         return any(isinstance(share, m.NicPolicyShare) and share.driver is not None for share in self.shares)
+
+    @property
+    def nic_driver_version(self) -> str:
+        """Version of the DOCA driver that is written out; "" where others chose it."""
+        drivers = (share.driver for share in self.shares if isinstance(share, m.NicPolicyShare))
+        return next((driver.version for driver in drivers if driver is not None), "")
+
+    @property
+    def gpu_driver_version(self) -> str:
+        """Version of the GPU's driver that is written out; "" where others or its operator choose it."""
+        shares = (share for share in self.shares if isinstance(share, m.GpuPolicyShare))
+        return next((share.driver_version for share in shares if not share.adopted), "")
 
     @property
     def makes_vfs(self) -> bool:
@@ -86,6 +97,8 @@ class Expected:
                 yield m.PoolUpdated(share.pool, share.name)
             elif isinstance(share, m.KubeletShare):
                 yield m.PoolUpdated(share.pool, "", share.name)
+        for node in self.lockable:
+            yield m.MemoryLockable(node)
 
     def labelled(self) -> Iterable[m.Expectation]:
         """Labels that the operators select nodes by."""
@@ -109,16 +122,31 @@ class Expected:
                 if waits_for_daemon:
                     yield m.PodsReady(node, self.sriov_namespace, "sriov-network-config-daemon", ())
                 absent = ("irdma",) if doca else ()
-                yield m.DriverLoaded(node, mlx5="doca" if doca else "in-box", absent=absent)
+                yield m.DriverLoaded(
+                    node,
+                    mlx5="doca" if doca else "in-box",
+                    mlx5_version=self.nic_driver_version if doca else "",
+                    absent=absent,
+                )
                 for rail, port in ports.get(node, ()):
                     yield m.RailUp(node, rail.name, port.pci, fabric.settings.intent.fabric, _least_mtu(fabric))
+
+    def vfs(self) -> Iterable[m.Expectation]:
+        """Where VFs need a subnet manager, it cares for them."""
+        for fabric in self.fabrics:
+            if fabric.settings.intent.method is Method.SRIOV and fabric.settings.is_infiniband:
+                for node, ports in sorted(_ports_by_node(fabric).items()):
+                    for rail, port in ports:
+                        yield m.VfsManaged(node, rail.name, port.pci)
 
     def gpu_drivers(self) -> Iterable[m.Expectation]:
         """The GPU driver is loaded; peermem too where it was chosen."""
         for fabric in self.fabrics:
             peermem = True if fabric.settings.memory is GpuMemory.PEERMEM else None
             for node in sorted(fabric.hardware):
-                yield m.DriverLoaded(node, gpu=fabric.settings.gpu_driver.value, peermem=peermem)
+                yield m.DriverLoaded(
+                    node, gpu=fabric.settings.gpu_driver.value, gpu_version=self.gpu_driver_version, peermem=peermem
+                )
 
     def allocatable(self) -> Iterable[m.Expectation]:
         """Exactly the planned number of each resource, on each admitted node."""

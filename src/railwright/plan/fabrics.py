@@ -3,25 +3,31 @@
 from dataclasses import dataclass, replace
 
 from railwright.catalog.model import Catalog
-from railwright.core.ids import FabricName, NetDevice, NodeName, PciAddress, RailName
+from railwright.core.ids import FabricName, GroupName, NetDevice, NodeName, PciAddress, RailName
 from railwright.facts.model import NodeHardware, Snapshot
+from railwright.intent.model import Method, NicDriver
 from railwright.plan import others
 from railwright.plan.attached import attachments, check_pods
 from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
 from railwright.plan.held import refuse_held
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
+from railwright.plan.moved_ports import check_moved_ports
 from railwright.plan.names import resource_name
 from railwright.plan.nodes import check_groups, select
 from railwright.plan.notes import Notes
 from railwright.plan.plain import check_prepared
 from railwright.plan.ports_check import check_node
 from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of, wish_of
+from railwright.plan.rdma_mode import check_rdma_mode
 from railwright.plan.roles import candidates
 from railwright.plan.routes import check_routes
 from railwright.plan.settings import Settings
 from railwright.plan.subnets import subnets_for
 from railwright.plan.uplinks import refuse_cut
+
+ANY_NODE = NodeName("*")
+"""Stands for every node where none was looked at; no node can be called so."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +66,12 @@ def draft_fabrics(
                 ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog)
                 other_ports.extend(not_rails)
                 refuse_held(item, ports, wish_of(settings.intent, item), settings, notes)
-                rails = rails_of(item, ports, settings.intent, notes)
-                check_node(rails, item.hardware, settings, catalog, notes)
+                rails = rails_of(item, ports, not_rails, settings.intent, notes)
+                check_node(rails, item.hardware, not_rails, settings, catalog, notes)
+                check_rdma_mode(item.node, item.hardware, settings, snapshot.cluster, notes)
                 check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)
                 others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
+                check_moved_ports(item, rails, settings, snapshot.cluster, notes)
                 taken = [rail.port.pci for rail in rails.rails]
                 refuse_cut(item.node.name, item.hardware, taken, settings, notes)
                 pods = attached.get(item.node.name, ())
@@ -139,7 +147,7 @@ def _offline(settings: Settings, snapshot: Snapshot, taken: list[str], notes: No
     ports: list[tuple[RailPort, ...]] = [
         (
             RailPort(
-                NodeName("*"),
+                ANY_NODE,
                 PciAddress(item.pci_address or ""),
                 NetDevice(item.netdev or ""),
                 None,
@@ -152,7 +160,23 @@ def _offline(settings: Settings, snapshot: Snapshot, taken: list[str], notes: No
         for item in wish
     ]
     rails = _rails(settings, tuple(item.name for item in wish), ports, snapshot, taken, notes)
-    return FabricNodes(settings, rails, groups_of(FabricName(settings.name), ()), {})
+    if needs := _left_to_a_person(settings):
+        message = f"no node was looked at, so nothing is planned that prepares them: they must have {needs}"
+        notes.warn("nodes-not-prepared", message, settings.name)
+    anywhere = Group(GroupName("g1"), FabricName(settings.name), (ANY_NODE,), "any node; none was looked at")
+    return FabricNodes(settings, rails, (anywhere,), {})
+
+
+def _left_to_a_person(settings: Settings) -> str:
+    """Say what nodes must have that is planned from their facts only; "" where a person has nothing to see to."""
+    needs = []
+    if settings.nic_driver is NicDriver.DOCA:
+        needs.append("no irdma module loaded")
+    elif settings.intent.method is Method.SHARED:
+        needs.append("the modules ib_umad and rdma_ucm")
+    if settings.mtu_bytes is not None and not settings.is_infiniband and settings.intent.method is not Method.SRIOV:
+        needs.append(f"an MTU of {settings.mtu_bytes} on each rail's port, which pods' interfaces may not exceed")
+    return " and ".join(needs)
 
 
 def _rails(

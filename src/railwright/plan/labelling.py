@@ -5,14 +5,17 @@ The operators look for `pci-15b3.present` and `pci-10de.present`. An NFD whose l
 (its own default is class and vendor) writes other names, and changing its fields would rename everybody's labels: then
 a NodeFeatureRule adds the few that are lacking.
 Source: Mellanox/network-operator b06827e0, pkg/nodeinfo/attributes.go:27-32; kubernetes-sigs/node-feature-discovery
-76e6cc8c, source/pci (defaults of deviceClassWhitelist and deviceLabelFields; a rule sees every device).
+76e6cc8c, source/pci (defaults of deviceClassWhitelist and deviceLabelFields; a rule sees every device), deployment/helm;
+openshift/cluster-nfd-operator 0e25cc10, assets/worker; NVIDIA/gpu-operator a22dbf67, deployments/gpu-operator/values.yaml
+(nfd.enabled). Measured: Node Feature Discovery 0.18.3 against kube-apiserver 1.36.3, 2026-11 (two of them).
 """
 
 from typing import Any
 
 from railwright.catalog.model import Catalog, minor_of
 from railwright.core.foreign_text import parse_yaml
-from railwright.core.kinds import NODE_FEATURE_DISCOVERY, NODE_FEATURE_RULE, NODE_FEATURE_RULE_UPSTREAM
+from railwright.core.ids import NodeName
+from railwright.core.kinds import DAEMON_SET, NODE_FEATURE_DISCOVERY, NODE_FEATURE_RULE, NODE_FEATURE_RULE_UPSTREAM
 from railwright.core.marks import is_ours
 from railwright.core.objects import Kind, KubeObject, dig
 from railwright.facts.model import ClusterFacts, NodeFacts, Platform
@@ -24,6 +27,8 @@ from railwright.plan.notes import Notes
 from railwright.plan.operands import tolerations_of
 
 PRESENT = ("pci-15b3.present", "pci-10de.present")
+NFD_WORKERS = ("nfd-worker", "node-feature-discovery-worker")
+"""DaemonSets of its workers as operator and manifests call them, and as the chart does, after its release's name."""
 _PREFIX = "feature.node.kubernetes.io/"
 _RULE_NAME = "railwright"
 _UNTOLD_FIELDS = ["class", "vendor"]
@@ -54,6 +59,8 @@ def labelling_shares(
         nodes: that some fabric admits.
     """
     sriov = any(intent.method is Method.SRIOV for intent in intents)
+    if _refuse_second_workers(cluster, namespace, notes):
+        return ()
     if cluster.platform is not Platform.OPENSHIFT:
         return _on_kubernetes(cluster, nodes, notes, sriov=sriov)
     found = cluster.of_kind(NODE_FEATURE_DISCOVERY)
@@ -73,6 +80,47 @@ def labelling_shares(
     fields = ", ".join(_label_fields(live))
     reason = f"the NFD that is there names labels after {fields}, and other fields would rename everybody's"
     return (nfd, *_rule(cluster, nfd.namespace, reason, notes, sriov=sriov))
+
+
+def _refuse_second_workers(cluster: ClusterFacts, namespace: str, notes: Notes) -> bool:
+    """
+    Refuse an NFD that runs beside the one that is, or will be, ours to use: charts of NVIDIA's operators bring one.
+
+    On OpenShift ours is on every node, so any other is a second one; elsewhere two that share a node are.
+    """
+    if cluster.platform is Platform.OPENSHIFT:
+        homes = {namespace, *(item["metadata"]["namespace"] for item in cluster.of_kind(NODE_FEATURE_DISCOVERY))}
+        found = [item["metadata"] for item in cluster.of_kind(DAEMON_SET)]
+        workers = sorted((item["namespace"], item["name"]) for item in found if is_nfd_worker(item["name"]))
+        second = [place for place in workers if place[1] != NFD_WORKERS[0] or place[0] not in homes]
+    else:
+        second = _sharing_a_node(cluster)
+    if not second:
+        return False
+    names = ", ".join(f"{place}/{name}" for place, name in second)
+    notes.refuse(
+        "second-nfd",
+        f"another Node Feature Discovery labels nodes: DaemonSet {names}; two overwrite each other's labels",
+        expected="one Node Feature Discovery",
+        seen=names,
+        hint="take it away with what brought it: nfd.enabled=false in the values of NVIDIA's charts",
+    )
+    return True
+
+
+def is_nfd_worker(daemon_set: str) -> bool:
+    """Whether a DaemonSet of this name labels nodes."""
+    return any(daemon_set == name or daemon_set.endswith(f"-{name}") for name in NFD_WORKERS)
+
+
+def _sharing_a_node(cluster: ClusterFacts) -> list[tuple[str, str]]:
+    """Find DaemonSets of workers that have a pod where another one has: (namespace, name), sorted."""
+    on_node: dict[NodeName, set[tuple[str, str]]] = {}
+    for pod in cluster.pods:
+        kind, _, name = pod.owner.partition("/")
+        if pod.node is not None and kind == DAEMON_SET.kind and is_nfd_worker(name):
+            on_node.setdefault(pod.node, set()).add((pod.namespace, name))
+    return sorted({place for places in on_node.values() if len(places) > 1 for place in places})
 
 
 def _nfd(

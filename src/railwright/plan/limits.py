@@ -11,7 +11,7 @@ from railwright.core.ids import NodeName
 from railwright.core.kinds import CLUSTER_POLICY, EVENT, NETWORK_ATTACHMENT_DEFINITION, PACKAGE_MANIFEST
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.facts.model import ClusterFacts, NodeHardware, Platform
-from railwright.intent.model import GpuMemory
+from railwright.intent.model import GpuDriver, GpuMemory
 from railwright.plan.draft import FabricNodes
 from railwright.plan.model import GpuPolicyShare, NetworkShare, OperatorShare, Share
 from railwright.plan.notes import Notes
@@ -37,6 +37,8 @@ def check_nodes_limits(
     entry = _gpu_operator(operators, catalog)
     for fabric in fabrics:
         for node, hardware in fabric.hardware.items():
+            if fabric.settings.gpu_driver is GpuDriver.OPEN:
+                _check_generation(node, hardware, catalog.default("open_module_min_gpu_id"), notes)
             if fabric.settings.memory is GpuMemory.DMA_BUF:
                 _check_kernel(node, hardware, catalog.default("dma_buf_min_kernel"), notes)
             if entry is not None and not entry.takes_64k_pages and hardware.page_size_bytes == _64_KIB:
@@ -48,6 +50,27 @@ def check_nodes_limits(
                     hint=f"another channel in spec.operators.channels ({GPU_PACKAGE})",
                     node=node,
                 )
+
+
+def _check_generation(node: NodeName, hardware: NodeHardware, least: DefaultEntry, notes: Notes) -> None:
+    """Refuse GPUs that the open modules do not drive; an id that is no number is not known to be one of them."""
+    old = sorted({gpu.device_id for gpu in hardware.gpus if _is_below(gpu.device_id, str(least.value))})
+    if old:
+        notes.refuse(
+            "gpu-without-open-module",
+            f"GPU 10de:{', 10de:'.join(old)} of {node} is older than Turing, and the open kernel modules do not drive it",
+            expected="GPUs of Turing or newer",
+            seen=", ".join(old),
+            hint="driver.gpu: proprietary with driver.memory: nvidia-peermem and driver.nic: doca",
+            node=node,
+        )
+
+
+def _is_below(device_id: str, least: str) -> bool:
+    try:
+        return int(device_id, 16) < int(least, 16)
+    except ValueError:
+        return False
 
 
 def _check_kernel(node: NodeName, hardware: NodeHardware, least: DefaultEntry, notes: Notes) -> None:

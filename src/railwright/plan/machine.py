@@ -1,5 +1,6 @@
 """What nodes need of their own system: everything of ours for one pool in one MachineConfig, so in one roll-out."""
 
+import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,7 +61,7 @@ def machine_shares(
         parts = _all_parts(pool, inside, live, with_mtu=not by_nmstate)
         config = _machine(pool, inside, parts)
         if config is not None:
-            if live is None:
+            if not _is_there(config, live):
                 _check_pool(pool, notes)
             shares.append(config)
             for reason, source in {part.reason: part.source for part in parts}.items():
@@ -166,10 +167,39 @@ def largest_roll_out(shares: Iterable[Share], cluster: ClusterFacts) -> int:
     return max((len(pool.nodes) for pool in cluster.pools if pool.name in pools), default=1)
 
 
+def made_lockable(
+    shares: Iterable[Share], fabrics: Iterable[FabricNodes], cluster: ClusterFacts
+) -> tuple[NodeName, ...]:
+    """List the nodes of fabrics whose containers get the right to lock all their memory."""
+    lifting = {
+        share.pool
+        for share in shares
+        if isinstance(share, MachineShare) and any(file.path == _MEMLOCK_PATH for file in share.files)
+    }
+    inside = {node for fabric in fabrics for node in fabric.hardware}
+    return tuple(sorted({node for pool in cluster.pools if pool.name in lifting for node in pool.nodes} & inside))
+
+
 def pool_of(ref: Ref) -> str:
     """Name the pool that a MachineConfig or KubeletConfig of ours is for; "" for any other object."""
     prefix = {MACHINE_CONFIG: _NAME, KUBELET_CONFIG: _KUBELET_NAME}.get(ref.kind, "")
     return ref.name.removeprefix(f"{prefix}-") if prefix and ref.name.startswith(f"{prefix}-") else ""
+
+
+def _is_there(share: MachineShare, live: KubeObject | None) -> bool:
+    """Whether the pool has exactly this already: writing it starts no roll-out."""
+    found = dig(live, "spec", "config", "storage", "files", default=[])
+    files = {str(file.get("path")): str(dig(file, "contents", "source", default="")) for file in found}
+    return (
+        live is not None
+        and sorted(dig(live, "spec", "kernelArguments", default=[])) == sorted(share.kernel_arguments)
+        and files == {file.path: data_url(file) for file in share.files}
+    )
+
+
+def data_url(file: MachineFile) -> str:
+    """Spell a file's content as Ignition takes it."""
+    return f"data:text/plain;charset=utf-8;base64,{base64.b64encode(file.content.encode()).decode()}"
 
 
 def _holds(live: KubeObject | None, path: str) -> bool:

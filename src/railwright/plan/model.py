@@ -24,11 +24,14 @@ from railwright.plan.expectation_model import (
     Allocatable,
     DriverLoaded,
     Expectation,
+    InsideNode,
+    MemoryLockable,
     NadPresent,
     NodeLabel,
     PodsReady,
     PoolUpdated,
     RailUp,
+    VfsManaged,
 )
 from railwright.plan.move_model import Move
 from railwright.plan.share_model import (
@@ -93,10 +96,12 @@ __all__ = [
     "GpuPolicyShare",
     "Group",
     "HostNetworkShare",
+    "InsideNode",
     "IpPoolShare",
     "KubeletShare",
     "MachineFile",
     "MachineShare",
+    "MemoryLockable",
     "Move",
     "NadPresent",
     "NetworkShare",
@@ -121,6 +126,7 @@ __all__ = [
     "SriovPolicyShare",
     "SriovPoolShare",
     "StagePlan",
+    "VfsManaged",
     "fabric_label",
     "group_label",
 ]
@@ -160,6 +166,10 @@ class PlanWarning:
     code: str
     message: str
     where: str = ""
+
+    def __str__(self) -> str:
+        """Write it in one line, as people read it."""
+        return f"{self.code}: {self.message}" + (f" ({self.where})" if self.where else "")
 
 
 @dataclass(frozen=True)
@@ -231,7 +241,7 @@ class OtherPort:
     pci: PciAddress
     netdev: NetDevice | None
     role: str
-    """"management", "storage", "north-south", "down", "wrong link layer", "unused"."""
+    """"management", "storage", "north-south", "member", "down", "wrong link layer", "unused"."""
     reason: str
 
 

@@ -19,6 +19,11 @@ def resource_name(settings: Settings, rail: Rail) -> str:
     return f"{settings.stem}_{rail.name.replace('-', '_')}"
 
 
+def mirrored(repository: str, registry: str | None) -> str:
+    """Put a mirror in the place of the registry: nvcr.io/nvidia/mellanox -> MIRROR/nvidia/mellanox; none changes nothing."""
+    return f"{registry}/{repository.partition('/')[2]}" if registry and repository else repository
+
+
 def netdevs(rail: Rail) -> tuple[NetDevice, ...]:
     """Names that a rail has on its nodes, sorted."""
     return tuple(sorted({port.netdev for port in rail.ports}))

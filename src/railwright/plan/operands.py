@@ -28,6 +28,7 @@ from railwright.plan.model import (
     SriovConfigShare,
     fabric_label,
 )
+from railwright.plan.names import mirrored
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
 
@@ -141,15 +142,13 @@ def _driver(
     all_settings: tuple[Settings, ...], entry: NetworkOperatorEntry, catalog: Catalog, notes: Notes
 ) -> DriverShare:
     first = next(item for item in all_settings if item.nic_driver is NicDriver.DOCA)
-    version = first.intent.driver.nic_version or entry.doca_version
-    origin = "file" if first.intent.driver.nic_version else "catalog"
-    notes.decide(
-        "doca driver",
-        version,
-        origin,
-        f"what Network Operator {entry.version} was released with",
-        f"{entry.source} ({entry.date})",
-    )
+    asked = first.intent.driver.nic_version
+    version = asked or entry.doca_version
+    if asked:
+        notes.decide("doca driver", version, "file", "asked for")
+    else:
+        released = f"what Network Operator {entry.version} was released with"
+        notes.decide("doca driver", version, "catalog", released, f"{entry.source} ({entry.date})")
     if version.startswith("sha256:"):
         notes.warn(
             "driver-by-digest",
@@ -344,6 +343,5 @@ def _pull_secrets(intents: tuple[Intent, ...]) -> tuple[str, ...]:
 
 
 def _mirrored(repository: str, intents: tuple[Intent, ...]) -> str:
-    """Put a mirror in the place of the registry: nvcr.io/nvidia/mellanox -> MIRROR/nvidia/mellanox."""
-    mirror = next((intent.image_registry for intent in intents if intent.image_registry), "")
-    return f"{mirror}/{repository.partition('/')[2]}" if mirror and repository else repository
+    """Name a repository by the mirror that fabrics agree on (compose.py saw to that)."""
+    return mirrored(repository, next((intent.image_registry for intent in intents if intent.image_registry), None))

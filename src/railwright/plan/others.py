@@ -81,6 +81,11 @@ def _uses(cluster: ClusterFacts) -> Iterable[_Use]:
             yield _Use(name, frozenset({Method.HOST_DEVICE, Method.SRIOV}), (_as_pool(selector),), labels)
 
 
+def pool_names(policy: KubeObject) -> tuple[str, ...]:
+    """Name every device pool of a NicClusterPolicy."""
+    return tuple(str(pool.get("resourceName", "")) for section in _POOL_LISTS for pool in _pools(policy, section))
+
+
 def _pools(policy: KubeObject | None, section: str) -> list[Mapping[str, Any]]:
     """Read the pools of a section; text that cannot be read holds none, and is refused where it is merged."""
     try:

@@ -6,22 +6,27 @@ from railwright.core.objects import KubeObject
 from railwright.facts.model import Snapshot, Topology
 from railwright.intent.model import Intent
 from railwright.plan import admission, compose, operands, reached
+from railwright.plan.detours import check_detours
 from railwright.plan.draft import FabricNodes
+from railwright.plan.driver_images import check_driver_images, os_tag
 from railwright.plan.environment import environment
 from railwright.plan.expectations import Expected
 from railwright.plan.fabrics import Drafts, draft_fabrics
+from railwright.plan.gpu_there import check_gpu_there
 from railwright.plan.labelling import labelling_shares
 from railwright.plan.limits import check_limits, check_nodes_limits
-from railwright.plan.machine import largest_roll_out, machine_shares
+from railwright.plan.machine import largest_roll_out, machine_shares, made_lockable
 from railwright.plan.model import Basis, FabricPlan, GpuPolicyShare, Plan, Share
 from railwright.plan.notes import Notes
 from railwright.plan.objects import NETWORK_OPERATOR, SRIOV_OPERATOR, access_shares, fabric_shares, nic_needs
 from railwright.plan.operands import NicNeeds
 from railwright.plan.platform import check_platform
 from railwright.plan.settings import settings_of
+from railwright.plan.sriov_there import check_sriov_there
 from railwright.plan.stages import stages
 from railwright.plan.traps import check_traps
-from railwright.plan.versions import check_driver_image, network_operator, operator_shares, os_tag
+from railwright.plan.versions import network_operator, operator_shares
+from railwright.plan.versions_known import check_versions_known
 from railwright.plan.wishes import check_wishes
 
 
@@ -49,6 +54,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog, *, t
     drafts = draft_fabrics(all_settings, snapshot, catalog, notes, touches_ports=touches_ports)
     policy = operands.nic_policy(cluster)
     check_traps(all_settings, cluster, policy, operators, catalog, notes)
+    check_versions_known(all_settings, cluster, operators, catalog, notes)
     _check_nodes(drafts, snapshot, entry, policy, catalog, notes)
     check_nodes_limits(drafts.fabrics, operators, catalog, notes)
     fabrics = drafts.without_refused(notes)
@@ -75,6 +81,7 @@ def plan(intents: tuple[Intent, ...], snapshot: Snapshot, catalog: Catalog, *, t
         sriov_namespace=namespaces[SRIOV_OPERATOR],
         pool_nodes=largest_roll_out(shares, cluster),
         batch_nodes=max((len(batch.nodes) for batch in batches), default=1),
+        lockable=made_lockable(shares, fabrics, cluster),
     )
     nodes = admission.node_plans(snapshot, fabrics, drafts.selected, drafts.left_out, notes)
     _refuse_empty(fabrics, snapshot, notes)
@@ -133,12 +140,13 @@ def _check_nodes(
 ) -> None:
     """Refuse nodes to which the NIC driver or the policy that is there cannot come."""
     for fabric in drafts.fabrics:
+        check_driver_images(fabric, snapshot, entry, policy, catalog, notes)
+        check_sriov_there(fabric, snapshot.nodes, snapshot.cluster, notes)
+        check_gpu_there(fabric, snapshot.nodes, snapshot.cluster, notes)
+        check_detours(fabric, notes)
         for node in snapshot.nodes:
             if node.name not in fabric.hardware:
                 continue
-            if entry is not None:
-                version = fabric.settings.intent.driver.nic_version or entry.doca_version
-                check_driver_image(node, fabric.settings, version, snapshot, catalog, notes)
             admission.check_operands(node, notes)
             if policy is not None:
                 reached.check_selected(policy, node, notes)

@@ -1,22 +1,33 @@
-"""Whether a node's rails work: link, subnet manager, virtual functions, RDMA mode; what is bad refuses the node."""
+"""Whether a node's rails work: link, subnet manager, virtual functions; what is bad refuses the node."""
 
 from railwright.catalog.model import Catalog
 from railwright.core.ids import NodeName
 from railwright.facts.model import NicPort, NodeHardware
 from railwright.intent.model import Method
+from railwright.plan.model import OtherPort
 from railwright.plan.notes import Notes
 from railwright.plan.rails import NodeRails
 from railwright.plan.settings import Settings
 
 _ACTIVE = "ACTIVE"
+_SHOWN = 3
 
 
-def check_node(item: NodeRails, hardware: NodeHardware, settings: Settings, catalog: Catalog, notes: Notes) -> None:
+def check_node(
+    item: NodeRails,
+    hardware: NodeHardware,
+    not_rails: tuple[OtherPort, ...],
+    settings: Settings,
+    catalog: Catalog,
+    notes: Notes,
+) -> None:
     """Refuse a node whose rails can't carry anything, or whose settings contradict the fabric."""
     if not item.rails:
+        why = [f"{port.netdev or port.pci}: {port.reason}" for port in not_rails]
+        named = "; ".join(why[:_SHOWN]) + (f"; and {len(why) - _SHOWN} more" if len(why) > _SHOWN else "")
         notes.refuse(
             "no-rail",
-            f"{item.node} has no ConnectX port that could be a rail",
+            f"{item.node} has no ConnectX port that could be a rail" + (f" ({named})" if named else ""),
             hint="railwright discover shows every port; spec.rails names them by hand",
             node=item.node,
         )
@@ -24,7 +35,6 @@ def check_node(item: NodeRails, hardware: NodeHardware, settings: Settings, cata
         _check_port(item.node, rail.port, settings, notes)
         if settings.intent.method is Method.SRIOV:
             _check_vfs(item.node, rail.port, settings, catalog, notes)
-    _check_netns_mode(item.node, hardware, settings, notes)
     _check_combination(item.node, hardware, settings, catalog, notes)
 
 
@@ -83,19 +93,6 @@ def _check_vfs(node: NodeName, port: NicPort, settings: Settings, catalog: Catal
             "nic-not-supported-by-sriov-operator",
             f"{nic.name} ({port.vendor_id}:{port.device_id}) of {node} is not in the SR-IOV operator's list of NICs",
             hint="method shared or host-device does not need the SR-IOV operator",
-            node=node,
-        )
-
-
-def _check_netns_mode(node: NodeName, hardware: NodeHardware, settings: Settings, notes: Notes) -> None:
-    exclusive = hardware.rdma_netns_mode == "exclusive"
-    if exclusive and settings.intent.method is not Method.SRIOV:
-        notes.refuse(
-            "rdma-mode-exclusive",
-            f"the RDMA subsystem of {node} is in exclusive mode; method {settings.intent.method.value} needs shared",
-            expected="shared",
-            seen="exclusive",
-            hint="rdma system set netns shared, or method: sriov with rdmaIsolation: true",
             node=node,
         )
 

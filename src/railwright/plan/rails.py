@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from railwright.core.ids import FabricName, GroupName, NodeName, PciAddress
 from railwright.facts.model import Distance, Gpu, NicPort
 from railwright.intent.model import GroupOverride, Intent, RailSelector
-from railwright.plan.model import Group, RailPort
+from railwright.plan.model import Group, OtherPort, RailPort
 from railwright.plan.nodes import Selected, matches
 from railwright.plan.notes import Notes
 from railwright.plan.roles import Candidate
@@ -45,11 +45,13 @@ class NodeRails:
         return (self.gpu_id, self.gpus, ports)
 
 
-def rails_of(selected: Selected, found: tuple[Candidate, ...], intent: Intent, notes: Notes) -> NodeRails:
-    """Choose one node's rails: by the wish that fits it, else by distance."""
+def rails_of(
+    selected: Selected, found: tuple[Candidate, ...], not_rails: tuple[OtherPort, ...], intent: Intent, notes: Notes
+) -> NodeRails:
+    """Choose one node's rails: by the wish that fits it, else by distance; what is no rail is not chosen by a wish."""
     hardware = selected.hardware
     wish = wish_of(intent, selected)
-    paired = by_distance(found) if wish is None else _by_wish(selected, wish, found, notes)
+    paired = by_distance(found) if wish is None else _by_wish(selected, wish, found, not_rails, notes)
     ids = sorted({gpu.device_id for gpu in hardware.gpus})
     return NodeRails(selected.node.name, paired, len(hardware.gpus), "+".join(ids))
 
@@ -95,7 +97,11 @@ def wish_of(intent: Intent, selected: Selected) -> tuple[RailSelector, ...] | No
 
 
 def _by_wish(
-    selected: Selected, wish: tuple[RailSelector, ...], found: tuple[Candidate, ...], notes: Notes
+    selected: Selected,
+    wish: tuple[RailSelector, ...],
+    found: tuple[Candidate, ...],
+    not_rails: tuple[OtherPort, ...],
+    notes: Notes,
 ) -> tuple[Paired, ...]:
     paired: list[Paired] = []
     used: set[PciAddress] = set()
@@ -103,7 +109,7 @@ def _by_wish(
         ports = [item for item in found if fits(selector, item.port) and item.port.pci not in used]
         # Of a device id there are usually several: each rail takes the next one.
         if not ports or (len(ports) > 1 and selector.device_id is None):
-            _refuse_selector(selected, selector, ports, notes)
+            _refuse_selector(selected, selector, ports, not_rails, notes)
             continue
         item = min(ports, key=lambda candidate: candidate.port.pci)
         used.add(item.port.pci)
@@ -135,11 +141,20 @@ def _gpu_for(selector: RailSelector, item: Candidate) -> tuple[Distance | None, 
     return next(((apart, gpu) for apart, gpu in item.distances if gpu.pci == wanted), (None, None))
 
 
-def _refuse_selector(selected: Selected, selector: RailSelector, ports: list[Candidate], notes: Notes) -> None:
+def _refuse_selector(
+    selected: Selected,
+    selector: RailSelector,
+    ports: list[Candidate],
+    not_rails: tuple[OtherPort, ...],
+    notes: Notes,
+) -> None:
     what = selector.pci_address or selector.netdev or selector.device_id or ""
+    meant = {str(port.pci) for port in selected.hardware.ports if fits(selector, port)}
+    why = [f"{item.netdev or item.pci}: {item.reason}" for item in not_rails if item.pci in meant]
     notes.refuse(
         "rail-selector-fits-no-port" if not ports else "rail-selector-fits-several",
-        f"rail {selector.name} asks for {what}, which on {selected.node.name} fits {len(ports)} usable ConnectX ports",
+        f"rail {selector.name} asks for {what}, which on {selected.node.name} fits {len(ports)} usable ConnectX ports"
+        + (f" ({'; '.join(why)})" if why and not ports else ""),
         expected="exactly one",
         seen=", ".join(item.port.pci for item in ports) or "none",
         hint="railwright discover shows every port and what it is used for; spec.groups is for nodes that are unlike",

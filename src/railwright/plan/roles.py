@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from railwright.catalog.model import Catalog
-from railwright.core.ids import NodeName, PciAddress
+from railwright.core.ids import NetDevice, NodeName, PciAddress
 from railwright.facts.model import Distance, Gpu, LinkLayer, NicPort, NodeHardware
 from railwright.facts.pci import distance
 from railwright.intent.model import Fabric
@@ -12,6 +12,7 @@ from railwright.plan.nodes import connectx_ports
 
 NEAR = Distance.PXB.rank
 """Only PCIe switches lie between the two."""
+_ONLY_ROUTES = "vrf"
 LAYER = {Fabric.ROCE: LinkLayer.ETHERNET, Fabric.INFINIBAND: LinkLayer.INFINIBAND}
 
 
@@ -45,10 +46,11 @@ def candidates(
     carrying: dict[PciAddress | None, str] = {}
     for item in hardware.carried:
         carrying.setdefault(item.pci, item.what)
+    masters = _masters(hardware)
     found: list[Candidate] = []
     others: list[OtherPort] = []
     for port in connectx_ports(hardware):
-        not_a_rail = _not_a_rail(port, carrying, fabric, catalog)
+        not_a_rail = _not_a_rail(port, carrying, masters, fabric, catalog)
         if not_a_rail is not None:
             others.append(OtherPort(node, port.pci, port.netdev, *not_a_rail))
             continue
@@ -74,8 +76,28 @@ _STORAGE_WORDS = ("mount", "block device", "NVMe", "iSCSI", "SRP", "Ceph", "NFS"
 """What the node's traffic is called where it is storage's: in facts/sources/storage.py and facts/sources/sockets.py."""
 
 
+def _masters(hardware: NodeHardware) -> dict[NetDevice, str]:
+    """
+    Name what each network device belongs to: a bond, team, bridge or switch takes all frames of its members.
+
+    A macvlan child gets none of them, and a member that a pod takes away leaves its master without it. A VRF only
+    routes.
+    Source: Linux v6.6, net/core/dev.c, netdev_rx_handler_register (one a device) and drivers/net/vrf.c (none).
+    """
+    kinds = {netdev.name: netdev.kind for netdev in hardware.netdevs}
+    return {
+        netdev.name: f"{netdev.master} ({kinds[netdev.master]})" if kinds.get(netdev.master) else str(netdev.master)
+        for netdev in hardware.netdevs
+        if netdev.master is not None and kinds.get(netdev.master) != _ONLY_ROUTES
+    }
+
+
 def _not_a_rail(
-    port: NicPort, carrying: dict[PciAddress | None, str], fabric: Fabric, catalog: Catalog
+    port: NicPort,
+    carrying: dict[PciAddress | None, str],
+    masters: dict[NetDevice, str],
+    fabric: Fabric,
+    catalog: Catalog,
 ) -> tuple[str, str] | None:
     """Role and reason of a port that is certainly no rail; None for a candidate."""
     traffic = carrying.get(port.pci)
@@ -89,4 +111,6 @@ def _not_a_rail(
         return "unused", f"{nic.name} is listed for Ethernet only"
     if port.netdev is None:
         return "unused", "it has no network device"
+    if port.netdev in masters:
+        return "member", f"it belongs to {masters[port.netdev]}"
     return None

@@ -31,13 +31,20 @@ def _no_risk(_: Expected) -> Risk:
     return Risk.NONE
 
 
+def _nothing_prepared(expected: Expected) -> str:
+    looked_at = any(fabric.hardware for fabric in expected.fabrics) or not expected.fabrics
+    return (
+        "the nodes need nothing" if looked_at else "what nodes need is planned from what they have, and none is known"
+    )
+
+
 TABLE = (
     Row(
         m.NODES_PREPARED,
-        "every pool that got a MachineConfig is Updated, its nodes rebooted at most once",
+        "every pool that got a MachineConfig is Updated, its nodes rebooted at most once; containers may lock memory",
         "the MachineConfigs are deleted; the pool rolls out and reboots once more",
         per_batch=False,
-        applies=lambda e: "" if e.prepares_nodes else "the nodes need nothing",
+        applies=lambda e: "" if e.prepares_nodes else _nothing_prepared(e),
         risk=lambda e: Risk.REBOOT if e.reboots else Risk.NONE,
         expectations=lambda e: e.pools_updated(),
     ),
@@ -70,12 +77,12 @@ TABLE = (
     ),
     Row(
         m.VFS_READY,
-        "each node's state is Succeeded with the planned number of VFs on every rail",
+        "each node's state is Succeeded with the planned number of VFs on every rail; none of them waits for a LID",
         "the policies are deleted and the VFs go; firmware settings stay",
         per_batch=True,
         applies=lambda e: "" if e.makes_vfs else "only method sriov makes virtual functions",
         risk=lambda e: Risk.REBOOT if e.makes_vfs else Risk.NONE,
-        expectations=lambda _: (),
+        expectations=lambda e: e.vfs(),
     ),
     Row(
         m.GPU_DRIVER_READY,

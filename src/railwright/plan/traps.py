@@ -7,9 +7,10 @@ openshift/cluster-network-operator 2a6a57f, pkg/network/multus.go (whereabouts' 
 
 from railwright.catalog.model import Catalog
 from railwright.core import kinds
-from railwright.core.objects import KubeObject, Ref, dig
+from railwright.core.marks import is_ours
+from railwright.core.objects import KubeObject, Ref, dig, labels_of
 from railwright.facts.model import ClusterFacts, Platform, Topology
-from railwright.intent.model import Ipam, NicDriver
+from railwright.intent.model import Ipam, Method, NicDriver
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
@@ -17,6 +18,8 @@ from railwright.plan.versions import csv_version
 
 _NO_SCC = ("default", "kube-system", "kube-public", "kube-node-lease", "openshift")
 _OPENSHIFT_PREFIXES = ("openshift-", "kube-")
+_ENFORCED = "pod-security.kubernetes.io/enforce"
+_NO_IPC_LOCK = ("baseline", "restricted")
 _PLUGINS_ROLL_FROM = (26, 1)
 """Measured: Network Operator 25.10.0 and 26.4.1 controllers against kube-apiserver 1.36.3, 2026-11 (config-hash)."""
 
@@ -34,6 +37,8 @@ def check_traps(
     _check_old_plugins(policy, operators, notes)
     for settings in all_settings:
         _check_namespaces(settings, cluster, notes)
+        _check_pod_security(settings, cluster, notes)
+        _note_infiniband(settings, notes)
         _check_isolation(settings, cluster, catalog, notes)
         _check_whereabouts(settings, cluster, notes)
         _check_auto_upgrade(settings, cluster, notes)
@@ -84,6 +89,47 @@ def _check_namespaces(settings: Settings, cluster: ClusterFacts, notes: Notes) -
                 seen=name,
                 hint="name another namespace; one that does not exist is made",
             )
+
+
+def _check_pod_security(settings: Settings, cluster: ClusterFacts, notes: Notes) -> None:
+    """
+    Warn of a namespace that is there and admits no pod with IPC_LOCK; one that we make gets its label from us.
+
+    Source: Kubernetes 1.36 documentation, Pod Security Standards, Baseline (Capabilities).
+    """
+    for name in settings.intent.workload_namespaces:
+        namespace = cluster.objects.get(Ref(kinds.NAMESPACE, "", name))
+        level = labels_of(namespace).get(_ENFORCED, "") if namespace is not None and not is_ours(namespace) else ""
+        if level in _NO_IPC_LOCK:
+            notes.warn(
+                "namespace-admits-no-rdma-pod",
+                f"namespace {name} enforces the Pod Security level {level}, which refuses pods that lock memory (IPC_LOCK): oc"
+                f" label namespace {name} {_ENFORCED}=privileged --overwrite",
+                str(settings.intent.place("spec.workloadNamespaces") or name),
+            )
+
+
+def _note_infiniband(settings: Settings, notes: Notes) -> None:
+    """
+    Say what InfiniBand leaves to the subnet manager, which nothing here writes to.
+
+    Source: OpenSM docs 3.3, virt_enabled; Mellanox/ipoib-cni #29 (children follow their parent's partition).
+    """
+    if settings.intent.method is Method.SRIOV and settings.is_infiniband:
+        notes.warn(
+            "subnet-manager-virtualization",
+            "virtual functions get their LIDs from a subnet manager with virtualization switched on (OpenSM: virt_enabled 2):"
+            " whether yours has it is not known before there are functions",
+            settings.name,
+        )
+    if settings.intent.method is Method.SHARED and settings.is_infiniband:
+        notes.decide(
+            f"{settings.name} partition",
+            "the port's own",
+            "hardware",
+            "an IPoIB child has its port's partition key; another one takes method sriov with spec.network.pkey",
+            "Mellanox/ipoib-cni #29",
+        )
 
 
 def _check_isolation(settings: Settings, cluster: ClusterFacts, catalog: Catalog, notes: Notes) -> None:

@@ -3,15 +3,16 @@
 import re
 from dataclasses import dataclass, replace
 
-from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry, driver_os_tag
-from railwright.core.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from railwright.catalog.model import Catalog, NetworkOperatorEntry, OperatorEntry
+from railwright.core.kinds import OPERATOR_GROUP, SUBSCRIPTION
 from railwright.core.marks import is_ours
 from railwright.core.objects import KubeObject, dig
-from railwright.facts.model import NodeFacts, PackageFacts, Platform, Snapshot
-from railwright.intent.model import NicDriver
+from railwright.facts.model import PackageFacts, Platform, Snapshot
+from railwright.plan.installed import check_group, check_installed, installed_csv
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
+from railwright.plan.unsubscribed import check_unsubscribed
 
 OPERATORS = ("nfd", "sriov", "nvidia-network", "nvidia-gpu")
 
@@ -48,6 +49,8 @@ def _operator(
             hint="delete all but one",
         )
         return None
+    if not check_unsubscribed(entry, str(found[0]["metadata"]["namespace"]) if found else "", cluster, notes):
+        return None
     namespace = str(found[0]["metadata"]["namespace"]) if found else entry.namespace
     groups = cluster.of_kind(OPERATOR_GROUP, namespace)
     if len(groups) > 1:
@@ -67,16 +70,12 @@ def _operator(
                 hint=f"make an OperatorGroup with spec.targetNamespaces [{namespace}], or delete the Subscription",
             )
             return None
-        return _adopted(entry, found[0], namespace, bool(groups), snapshot, notes)
-    targets = dig(groups[0], "spec", "targetNamespaces", default=[]) if groups else [namespace]
-    if groups and list(targets) != [namespace]:
-        notes.refuse(
-            "operator-group-has-other-targets",
-            f"the OperatorGroup of {namespace} is for {', '.join(targets) or 'all namespaces'}",
-            expected=namespace,
-            seen=", ".join(targets) or "all namespaces",
-            hint=f"{entry.package} supports only its own namespace: set spec.targetNamespaces to [{namespace}]",
-        )
+        csv = installed_csv(found[0], namespace, cluster)
+        if not check_group(entry, groups[0], namespace, csv, notes):
+            return None
+        check_installed(found[0], namespace, cluster, notes)
+        return _adopted(entry, found[0], namespace, notes)
+    if groups and not check_group(entry, groups[0], namespace, None, notes):
         return None
     chosen = (
         _installed(entry, settings, found[0], snapshot, notes) if found else _channel(entry, settings, snapshot, notes)
@@ -84,9 +83,7 @@ def _operator(
     return None if chosen is None else _share(entry, settings, namespace, chosen, has_group=bool(groups))
 
 
-def _adopted(
-    entry: OperatorEntry, subscription: object, namespace: str, has_group: bool, snapshot: Snapshot, notes: Notes
-) -> OperatorShare:
+def _adopted(entry: OperatorEntry, subscription: KubeObject, namespace: str, notes: Notes) -> OperatorShare:
     csv = str(dig(subscription, "status", "installedCSV", default=""))
     notes.decide(
         f"operator {entry.package}",
@@ -94,10 +91,6 @@ def _adopted(
         "cluster",
         "it is subscribed to already, and an existing installation is adopted, never fought",
     )
-    if csv and not any(
-        dig(item, "metadata", "name") == csv for item in snapshot.cluster.of_kind(CLUSTER_SERVICE_VERSION, namespace)
-    ):
-        notes.warn("operator-csv-missing", f"Subscription says {csv} is installed, and there is no such CSV", namespace)
     return OperatorShare(
         package=entry.package,
         namespace=namespace,
@@ -111,7 +104,7 @@ def _adopted(
         approval=str(dig(subscription, "spec", "installPlanApproval", default="Automatic")),
         adopted=True,
         deployments=entry.deployments,
-        has_operator_group=has_group,
+        has_operator_group=True,
     )
 
 
@@ -145,6 +138,8 @@ def _installed(
         str(dig(subscription, "spec", key, default=""))
         for key in ("channel", "startingCSV", "source", "sourceNamespace")
     )
+    # Files that were rendered without a catalog name none.
+    csv = csv or str(dig(subscription, "status", "installedCSV", default=""))
     kept = _Chosen(channel, csv, source, namespace)
     _name_foreign_upgrade(entry, subscription, kept, notes)
     wanted = next((c for item in settings if (c := item.intent.operators.channels.get(entry.package))), "")
@@ -312,32 +307,3 @@ def network_operator(
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def os_tag(node: NodeFacts, openshift_version: str) -> str:
-    """Name the node's system the way driver images do; empty when it is not known."""
-    release = node.hardware.os_release if node.hardware else {}
-    return driver_os_tag(release.get("ID", ""), release.get("VERSION_ID", ""), openshift_version)
-
-
-def check_driver_image(
-    node: NodeFacts, settings: Settings, version: str, snapshot: Snapshot, catalog: Catalog, notes: Notes
-) -> None:
-    """Refuse a node for whose system the DOCA driver has no image."""
-    if settings.nic_driver is not NicDriver.DOCA:
-        return
-    tag = os_tag(node, snapshot.cluster.openshift_version)
-    exists = catalog.doca_image_exists(version, tag) if tag else None
-    if exists is False:
-        notes.refuse(
-            "no-driver-image",
-            f"DOCA driver {version} has no image for {tag}, which {node.name} runs",
-            hint="another Network Operator channel, another driver.nicVersion, or driver.nic: in-box",
-            node=node.name,
-        )
-    elif exists is None:
-        notes.warn(
-            "driver-image-unknown",
-            f"whether DOCA driver {version} has an image for {tag or 'this system'} is not known",
-            node.name,
-        )

@@ -6,14 +6,19 @@ kube-apiserver 1.36.3, 2026-11.
 """
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, annotations_of, dig, labels_of
+from railwright.plan.expectations import GPU_RESOURCE
 from railwright.plan.model import Allocatable, NadPresent, NodeLabel, PodsReady, PoolUpdated
 from railwright.readiness.answers import failed, progressing, ready, unknown
 from railwright.readiness.kinds.machineconfig import pool_state
 from railwright.readiness.model import Companions, Judgement, Readiness
 from railwright.readiness.nads import cni_type, read_config
 from railwright.readiness.pods import is_container_ready, is_pod_ready, pods_of, trouble_of
+
+_SELECTED_TWICE = "something else selects the same devices"
+_DIVIDED = "the GPU device plugin hands GPUs out in parts (time-slicing, MPS or MIG), and rails go with whole ones"
 
 
 def judge_allocatable(expectation: Allocatable, companions: Companions) -> Judgement:
@@ -29,9 +34,8 @@ def judge_allocatable(expectation: Allocatable, companions: Companions) -> Judge
     if count is None:
         return unknown(f"{what} is {seen!r}, which is no count")
     if count > expectation.count and not expectation.at_least:
-        return failed(
-            f"{what}: {count} are offered, {expectation.count} are planned: something else selects the same devices"
-        )
+        why = _DIVIDED if expectation.resource == GPU_RESOURCE else _SELECTED_TWICE
+        return failed(f"{what}: {count} are offered, {expectation.count} are planned: {why}")
     if count < expectation.count:
         return progressing(f"{what}: {count} of {expectation.count} are offered")
     return ready(f"{what}: {count}")
@@ -157,5 +161,4 @@ def _why(pod: KubeObject, containers: tuple[str, ...]) -> str:
 
 
 def _count(value: object) -> int | None:
-    text = str(value)
-    return int(text) if text.isdigit() else None
+    return whole_number(str(value))

@@ -4,21 +4,25 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from railwright.core import kinds
-from railwright.core.objects import Kind, KubeObject, Ref, dig, kind_of, ref_of
+from railwright.core.objects import MISSHAPEN, Kind, KubeObject, Ref, dig, kind_of, ref_of
 from railwright.plan.model import (
     Allocatable,
     DriverLoaded,
     Expectation,
+    MemoryLockable,
     NadPresent,
     NodeLabel,
     PodsReady,
     PoolUpdated,
     RailUp,
+    VfsManaged,
 )
 from railwright.readiness import expectations, hardware
 from railwright.readiness.answers import progressing, unknown
 from railwright.readiness.judges import COMPANIONS, JUDGES, OPTIONAL, OWN
 from railwright.readiness.model import Companions, Judgement, Receipt
+
+_SAID_CHARACTERS = 200
 
 Selected = tuple[Kind, str, str]
 """Kind, namespace ("" for all or none), labels as on a command line ("" for all)."""
@@ -37,6 +41,13 @@ def judge(obj: KubeObject, companions: Companions, receipt: Receipt | None, now:
     Returns:
         UNKNOWN for a kind without a judge, and when a kind that the judge needs is not served.
     """
+    try:
+        return _judge(obj, companions, receipt, now)
+    except MISSHAPEN as error:
+        return _not_understood(str(ref_of(obj)), error)
+
+
+def _judge(obj: KubeObject, companions: Companions, receipt: Receipt | None, now: datetime) -> Judgement:
     kind = kind_of(obj)
     judge_kind = JUDGES.get(kind)
     if judge_kind is None:
@@ -55,6 +66,13 @@ def judge(obj: KubeObject, companions: Companions, receipt: Receipt | None, now:
 def judge_expectation(expectation: Expectation, companions: Companions, now: datetime) -> Judgement:
     """Judge one thing that the plan expects of a node, a pool or a network."""
     del now
+    try:
+        return _judged(expectation, companions)
+    except MISSHAPEN as error:
+        return _not_understood(type(expectation).__name__, error)
+
+
+def _judged(expectation: Expectation, companions: Companions) -> Judgement:
     match expectation:
         case Allocatable():
             return expectations.judge_allocatable(expectation, companions)
@@ -66,10 +84,20 @@ def judge_expectation(expectation: Expectation, companions: Companions, now: dat
             return expectations.judge_network_there(expectation, companions)
         case PoolUpdated():
             return expectations.judge_pool_updated(expectation, companions)
+        case VfsManaged():
+            return hardware.judge_vfs(expectation, companions)
         case RailUp():
             return hardware.judge_rail(expectation, companions)
         case DriverLoaded():
             return hardware.judge_driver(expectation, companions)
+        case MemoryLockable():
+            return hardware.judge_memory(expectation, companions)
+
+
+def _not_understood(what: str, error: Exception) -> Judgement:
+    """Say that an object holds something else than its kind allows: never that it is ready, and no end of the run."""
+    said = f"{type(error).__name__}: {error}"[:_SAID_CHARACTERS]
+    return unknown(f"{what}, or what it is judged with, has another form than its kind has ({said})")
 
 
 def selections_for(refs: Iterable[Ref], expected: Iterable[Expectation]) -> tuple[Selected, ...]:
@@ -99,7 +127,7 @@ def _selections_of(item: Expectation) -> tuple[Selected, ...]:
         case PoolUpdated():
             kubelet: tuple[Selected, ...] = ((kinds.KUBELET_CONFIG, "", ""),) if item.kubelet_config else ()
             return ((kinds.MACHINE_CONFIG_POOL, "", ""), (kinds.NODE, "", ""), *kubelet)
-        case RailUp() | DriverLoaded():
+        case RailUp() | DriverLoaded() | MemoryLockable() | VfsManaged():
             return ()
 
 

@@ -10,7 +10,7 @@ from railwright.facts.model import NicPort, NodeFacts, NodeHardware, Snapshot, U
 from railwright.facts.pci import distance
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
-from railwright.report.tables import count, table
+from railwright.report.tables import count, one_line, table
 
 _TOGETHER_FROM = 3
 
@@ -144,7 +144,7 @@ def _unseen(items: tuple[Unseen, ...]) -> list[str]:
     """One line a thing; things that could not be seen for one reason, from three on, share their lines."""
     by_reason: dict[str, list[str]] = {}
     for item in items:
-        by_reason.setdefault(item.why, []).append(item.what)
+        by_reason.setdefault(one_line(item.why), []).append(one_line(item.what))
     lines: list[str] = []
     for why, names in by_reason.items():
         if len(names) < _TOGETHER_FROM:
@@ -161,13 +161,13 @@ def _listed(names: list[str]) -> list[str]:
 
 def _node_text(node: NodeFacts) -> str:
     kernel = f"kernel {node.kernel_version}" if node.kernel_version else ""
-    known = ", ".join(filter(None, (node.os_image, kernel, node.architecture)))
+    known = one_line(", ".join(filter(None, (node.os_image, kernel, node.architecture))))
     head = (
         f"node {node.name}{f': {known}' if known else ''}{f'; read through {node.read_via}' if node.read_via else ''}"
     )
     hardware = node.hardware
     if hardware is None:
-        return f"{head}\n  its inside could not be read: {node.hardware_problem}"
+        return f"{head}\n  its inside could not be read: {one_line(node.hardware_problem)}"
     return "\n".join([head, *_hardware_lines(hardware)])
 
 

@@ -246,23 +246,34 @@ def coverage_page(infos: tuple[RuleInfo, ...]) -> str:
     """Write docs/reference/coverage.md."""
     kinds, rules = kinds_of_failure(), found_by(infos)
     found = [item for item in kinds if not item.why_not]
+    by_world = sum(bool(item.world) for item in found)
     lines = [
         "# What the doctor finds",
         "",
         f"Generated. Of {len(kinds)} kinds of failure that were met in the field, {len(infos)} rules find {len(found)}; why the others are",
-        "not found is said at the end. A world is opened with `railwright doctor --cluster sim:WORLD`; rules whose names begin with `log-`",
-        "read logs and events (`railwright doctor --log -`), and their cases are in `tests/cases/doctor/text`.",
+        f"not found is said at the end. {by_world} are found from facts, each in a world that shows it",
+        f"(`railwright doctor --cluster sim:WORLD`), and {len(found) - by_world} by text alone: logs and events, or what is pasted",
+        "(`railwright doctor --log -`), with cases",
+        "in `tests/cases/doctor/text`. Rules of the last column look at such things too, and no case here shows that they find this one.",
         "",
-        "| id | kind of failure | rules | world | reports |",
-        "|---|---|---|---|---|",
+        "| id | kind of failure | found by | case | may find it too | reports |",
+        "|---|---|---|---|---|---|",
     ]
     for item in found:
-        names = ", ".join(f"[{info.name}](rules/{info.name}.md)" for info in rules.get(item.id, ()))
-        world = f"`{item.world}`" if item.world else ""
-        lines.append(f"| {item.id} | {item.kind} | {names} | {world} | {_links(item)} |")
+        covering = [str(info.name) for info in rules.get(item.id, ())]
+        shown = [name for name in covering if (name == item.rule if item.world else name.startswith("log-"))]
+        others = [name for name in covering if name not in shown]
+        case = f"`{item.world}`" if item.world else "text"
+        lines.append(
+            f"| {item.id} | {item.kind} | {_rule_links(shown)} | {case} | {_rule_links(others)} | {_links(item)} |"
+        )
     lines += ["", "## Not found", "", "| id | kind of failure | why | reports |", "|---|---|---|---|"]
     lines += [f"| {item.id} | {item.kind} | {item.why_not} | {_links(item)} |" for item in kinds if item.why_not]
     return "\n".join([*lines, ""])
+
+
+def _rule_links(names: Iterable[str]) -> str:
+    return ", ".join(f"[{name}](rules/{name}.md)" for name in names)
 
 
 def _links(item: Kind) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 from railwright.core.errors import UsageError
 from railwright.doctor.registry import rule as find_rule
 from railwright.doctor.registry import rule_infos
-from railwright.intent.keys import KEYS, KeyDoc, find_key
-from railwright.plan.model import Decision
+from railwright.intent.keys import KEYS, KeyDoc, find_key, parents_of
+from railwright.intent.model import Intent
+from railwright.plan.in_force import asked_for, in_force
+from railwright.plan.model import Decision, Plan
 from railwright.plan.stages import TABLE, Row
 from railwright.report.codes import CODES
 from railwright.report.doctor import rule_data, rule_text
@@ -21,21 +23,27 @@ _NEAR = 5
 
 
 def explain_document(
-    asked: str, decisions: Iterable[Decision] = (), faults: Collection[tuple[str, str]] = ()
+    asked: str,
+    plan: Plan | None = None,
+    intents: tuple[Intent, ...] = (),
+    faults: Collection[tuple[str, str]] = (),
 ) -> Document:
     """
     Explain a key of rails.yaml, an error, the code of a warning or refusal, a stage, a rule of the doctor, or a fault.
 
     Args:
+        plan: for the values in force; without it those are what `intents` say, and what they leave out is not known.
         faults: names and descriptions of what simulated clusters can have wrong.
 
     Raises:
         UsageError: nothing of that name; the hint lists what is near.
     """
-    in_force = [item for item in decisions if item.key == asked or item.key.endswith((f": {asked}", f": spec.{asked}"))]
     key, error, rule = find_key(asked), error_page(asked), find_rule(asked)
     code = CODES.get(asked) or _fault(asked, faults)
     stage = next((row for row in TABLE if row.name == asked), None)
+    if not any((key, error, code, stage, rule)):
+        key = _by_last_name(asked)
+    holds = _holds(asked, key, plan, intents)
     if asked == "all":
         text = _everything()
     elif key is not None:
@@ -48,12 +56,14 @@ def explain_document(
         text = _stage(stage)
     elif rule is not None:
         text = rule_text(rule)
-    elif in_force:
+    elif holds:
         text = asked
     else:
         message = f"nothing is named {asked!r}"
         raise UsageError(message, hint=_near(asked, (name for name, _ in faults)))
-    text += "".join(_in_force(item) for item in in_force)
+    text += "".join(_in_force(item, named=len(holds) > 1) for item in holds)
+    if key is not None and plan is None and not holds:
+        text += "\n  in force: not looked up: add --cluster CONTEXT, beside ./rails.yaml or -f FILE"
     payload: Mapping[str, Any] = {
         "asked": asked,
         "key": plain(key) if key else None,
@@ -61,14 +71,35 @@ def explain_document(
         "code": code,
         "stage": {"name": stage.name, "gate": stage.gate, "undo": stage.undo} if stage else None,
         "rule": rule_data(rule) if rule else None,
-        "decisions": plain(in_force),
+        "decisions": plain(holds),
     }
     return Document("explanation/v1alpha1", "", simulated=False, payload=payload, text=text)
 
 
-def _in_force(item: Decision) -> str:
+def _holds(asked: str, key: KeyDoc | None, plan: Plan | None, intents: tuple[Intent, ...]) -> tuple[Decision, ...]:
+    """Give the values in force: of a key for every fabric, of anything else that plan decided by its name."""
+    if key is None:
+        return tuple(item for item in plan.decisions if item.key == asked) if plan else ()
+    entry = next((asked.partition(f"{path}.")[2] for path in _names_of(key) if asked.startswith(f"{path}.")), "")
+    if plan is not None:
+        return in_force(plan, key, entry)
+    return tuple(item for intent in intents for item in asked_for(intent, key, entry))
+
+
+def _names_of(key: KeyDoc) -> tuple[str, str]:
+    return key.path, key.path.removeprefix("spec.")
+
+
+def _by_last_name(asked: str) -> KeyDoc | None:
+    """Find the one key whose path ends in this name, outside of lists where there is one; None where several do."""
+    paths = parents_of(asked)
+    paths = tuple(path for path in paths if "[]" not in path) or paths
+    return find_key(paths[0]) if len(paths) == 1 else None
+
+
+def _in_force(item: Decision, *, named: bool) -> str:
     source = f"\n    source   {item.source}" if item.source else ""
-    return f"\n  in force: {item.value} (from {item.origin}): {item.reason}{source}"
+    return f"\n  in force{f', {item.key}' if named else ''}: {item.value} (from {item.origin}): {item.reason}{source}"
 
 
 def _fault(asked: str, faults: Iterable[tuple[str, str]]) -> str | None:

@@ -12,7 +12,7 @@ from railwright.manifests.model import Manifests
 from railwright.plan.model import Plan, Rail, Refusal, StagePlan
 from railwright.report.model import Document
 from railwright.report.plain import plain, reference
-from railwright.report.tables import count, duration, table
+from railwright.report.tables import count, duration, one_line, table
 
 _LONG_VALUE = 100
 
@@ -188,7 +188,7 @@ def _text(plan: Plan, manifests: Manifests, changes: Changes | None) -> str:
 
 
 def _warnings_text(plan: Plan) -> str:
-    return _lines("warnings", (f"{w.code}: {w.message}" + (f" ({w.where})" if w.where else "") for w in plan.warnings))
+    return _lines("warnings", (one_line(str(item)) for item in plan.warnings))
 
 
 def _heading(plan: Plan) -> str:
@@ -204,10 +204,10 @@ def _refusals(title: str, refusals: Iterable[Refusal]) -> str:
     lines = []
     for refusal in refusals:
         lines.append(f"  {refusal.code}  {refusal.where}".rstrip())
-        lines.append(f"    {refusal.message}")
+        lines.append(f"    {one_line(refusal.message)}")
         if refusal.expected or refusal.seen:
-            lines.append(f"    expected  {refusal.expected}")
-            lines.append(f"    seen      {refusal.seen}")
+            lines.append(f"    expected  {one_line(refusal.expected)}")
+            lines.append(f"    seen      {one_line(refusal.seen)}")
         if refusal.hint:
             lines.append(f"    next      {refusal.hint}")
     return "\n".join([title, *lines]) if lines else ""

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+MOST_CHARACTERS = 2_000
+"""Of one value in text for people; JSON and YAML have it whole."""
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 
 
@@ -10,12 +12,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = " 
     """Align columns with two spaces between them; the last column is not padded. Empty for no rows."""
     if not rows:
         return ""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    every = [header, *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in every) for column in range(len(header))]
     lines = []
-    for row in (header, *rows):
+    for row in every:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         lines.append(indent + "  ".join([*cells, row[-1]]).rstrip())
     return "\n".join(lines)
+
+
+def one_line(text: str) -> str:
+    """Write a value of somebody else's so that it is no line of ours, and buries none: without line ends, not too long."""
+    flat = " ".join(text.splitlines())
+    return flat if len(flat) <= MOST_CHARACTERS else f"{flat[:MOST_CHARACTERS]}… ({len(flat):,} characters)"
 
 
 def duration(seconds: float) -> str:

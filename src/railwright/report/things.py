@@ -35,13 +35,16 @@ def images_document(plan: Plan, found: ImageList) -> Document:
     return Document("images/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, text, is_yaml=True)
 
 
-def files_document(plan: Plan, files: tuple[File, ...], folder: str) -> Document:
-    """Say what render wrote."""
-    payload = {"folder": folder, "files": [file.path for file in files]}
+def files_document(plan: Plan, files: tuple[File, ...], folder: str, *, unchecked: bool = False) -> Document:
+    """Say what render wrote, and what is to be known of it; `unchecked`: stages with a risk were asked for anyway."""
+    payload = {"folder": folder, "files": [file.path for file in files], "warnings": plain(plan.warnings)}
     stages = sorted({file.path.split("/")[0] for file in files if "/" in file.path})
     text = f"{len(files)} files in {folder}\n" + "\n".join(f"  {stage}" for stage in stages)
+    if plan.warnings:
+        text += "\n\nwarnings\n" + "\n".join(f"  {item}" for item in plan.warnings)
     if not plan.basis.facts_known:
-        text += "\nNo node was looked at: what has a risk is left out unless --unchecked."
+        done = "written all the same, each file marked" if unchecked else "left out (--unchecked writes them)"
+        text += f"\n\nNo node was looked at: stages with a risk are {done}. README.txt says what is missing."
     return Document("files/v1alpha1", plan.basis.cluster, plan.basis.simulated, payload, text)
 
 
@@ -54,7 +57,7 @@ def worlds_document(worlds: tuple[tuple[str, str], ...], faults: tuple[tuple[str
     text = "\n\n".join(
         [
             "worlds\n" + table(("name", "what it is"), worlds),
-            "faults\n" + table(("name", "what is broken"), faults),
+            "faults\n" + table(("name", "what is broken (where it shows)"), faults),
             "use: --cluster sim:WORLD+FAULT, or railwright demo --world WORLD --fault FAULT",
         ]
     )

@@ -23,6 +23,7 @@ KUBERNETES = (
     _served(kinds.DAEMON_SET, "daemonsets", namespaced=True),
     _served(kinds.DEPLOYMENT, "deployments", namespaced=True),
     _served(kinds.JOB, "jobs", namespaced=True),
+    _served(kinds.NETWORK_POLICY, "networkpolicies", namespaced=True),
     _served(kinds.PRIORITY_CLASS, "priorityclasses", namespaced=False),
     _served(kinds.ROLE, "roles", namespaced=True),
     _served(kinds.ROLE_BINDING, "rolebindings", namespaced=True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from railwright.core.errors import UsageError
+from railwright.core.errors import KindNotServed, NotFound, UsageError
 from railwright.ports.world import World
 from railwright.simulator.clock import SimClock
 from railwright.simulator.cluster import SimCluster
@@ -15,7 +15,7 @@ from railwright.simulator.datapath.execution import Execution
 from railwright.simulator.datapath.switchboard import Switchboard
 from railwright.simulator.datapath.wires import Wiring, ports_of
 from railwright.simulator.engine import Engine
-from railwright.simulator.faults.table import FAULTS
+from railwright.simulator.faults.table import FAULTS, Fault
 from railwright.simulator.node import SimNode
 from railwright.simulator.ownership import Manager
 from railwright.simulator.state import StateFile
@@ -78,7 +78,7 @@ def open_simulator(spec: str) -> World:
     engine = Engine(Store(draft.kinds), draft.machines, draft.troubles, BEGINNING, silent=draft.silent)
     kept = StateFile(wanted.state, wanted.world) if wanted.state is not None else None
     if kept is None or not kept.load(engine):
-        begin(engine, draft.phases)
+        _begin_or_refuse(engine, draft.phases, spec)
     if kept is not None:
         engine.save = kept.save
         kept.save(engine)
@@ -88,6 +88,15 @@ def open_simulator(spec: str) -> World:
     execution = Execution(Switchboard(wiring, clock))
     cluster = SimCluster(f"sim:{spec}", engine, draft.kubernetes_version, execution=execution)
     return World(cluster, SimNode(engine), clock)
+
+
+def _begin_or_refuse(engine: Engine, phases: Iterable[Phase], spec: str) -> None:
+    """Let a world come to be; what a fault adds may lean on what another world has."""
+    try:
+        begin(engine, phases)
+    except (NotFound, KindNotServed) as error:
+        message = f"sim:{spec} cannot be: {error.message}"
+        raise UsageError(message, hint="railwright demo --list says in which world each fault shows") from error
 
 
 def begin(engine: Engine, phases: Iterable[Phase]) -> None:
@@ -106,8 +115,23 @@ def begin(engine: Engine, phases: Iterable[Phase]) -> None:
 
 
 def draft_of(wanted: Specification) -> Draft:
-    """Build what a specification names, without beginning it."""
+    """Build what a specification names, without beginning it. Raises UsageError for a fault that breaks nothing there."""
     draft = next(item for item in WORLDS if item.name == wanted.world).build()
-    for fault in wanted.faults:
-        draft = next(item for item in FAULTS if item.name == fault).act(draft)
+    for name in wanted.faults:
+        fault = next(item for item in FAULTS if item.name == name)
+        broken = fault.act(draft)
+        if broken == draft:
+            raise _breaks_nothing(fault, wanted.world)
+        draft = broken
     return draft
+
+
+def _breaks_nothing(fault: Fault, world: str) -> UsageError:
+    """A world that is called broken and is whole would teach that the doctor finds nothing."""
+    others = [item.name for item in WORLDS if fault.act(draft := item.build()) != draft]
+    return UsageError(
+        f"fault {fault.name} finds nothing to break in sim:{world}: {fault.description}",
+        hint=f"it breaks something in {', '.join(f'sim:{name}+{fault.name}' for name in others) or 'no world by itself'} "
+        f"(it shows in: {fault.matters})",
+        context={"world": world, "fault": fault.name},
+    )

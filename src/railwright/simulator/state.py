@@ -110,6 +110,8 @@ class StateFile:
                 int(saved["version"]),
             )
             refs = [(ref_of(obj), obj) for obj in objects]
+            if world == self.world:
+                engine.restore(refs, now=now, elapsed_s=elapsed_s, version=version)
         except OSError as problem:
             message = f"{self.path} cannot be read: {problem.strerror}"
             raise UsageError(message, hint=hint, context=context) from problem
@@ -120,7 +122,6 @@ class StateFile:
             raise UsageError(message, hint=hint, context=context) from problem
         if world != self.world:
             raise UsageError(f"{self.path} holds world {world}, not {self.world}", hint=hint, context=context)
-        engine.restore(refs, now=now, elapsed_s=elapsed_s, version=version)
         self._saved = (version, now)
         return True
 

@@ -17,7 +17,7 @@ from railwright.ports.endpoint import Endpoint
 from railwright.verify.model import Seat
 from railwright.verify.partitions import chosen, kept_apart, lacks, partition_number
 from railwright.verify.seats import seat_of, shared_links
-from railwright.verify.task import PATIENCE_S
+from railwright.verify.task import PATIENCE_S, Effort
 
 _EMULATED_PATIENCE_S = 240.0
 """
@@ -32,6 +32,14 @@ _EMULATED_TIMEOUT_EXPONENT = 20
 Measured: 714 of about 5632 packets sent again with its own, virtual cluster at a load of 18 on two cores, 2026-11-30.
 Source: InfiniBand Architecture Specification 1.2.1, section 9.7.6.1.3, Local ACK Timeout.
 """
+EMULATED_EFFORT = Effort(
+    duration_s=0.5, sizes_bytes=(32768,), sweep_bytes=(4096, 65536, 1 << 20), qps=2, depth=2, iterations=10
+)
+"""Little, because an emulated processor fills, moves and checks a few MiB a second, and no figure of it means anything."""
+EMULATED_STEP_S = 60.0
+"""What a step takes there when the machine is busy with other things: a half begins, meets the other and checks its bytes."""
+EMULATED_PEER_SHARE = 0.2
+"""Halves share emulated processors, so that equals differ by half and more; what is broken differs by far."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,11 @@ class Layout:
         has_floors: False where no hardware stands behind the numbers (soft-RoCE).
         bed: what runs it, in words; not_real: what that leaves out.
         partition: number of the InfiniBand partition that is wanted; None when the file asks for none.
+        read_in_pods: seats of VFs whose keys are those of the VF; the keys of the others are their PF's.
         patience_s: how long one half of a cell waits for the other.
         timeout_exponent: how long a queue pair waits until it sends again, 4.096 us times two to this; None for the
             usual.
+        is_emulated: whether emulated processors run it, which are given little to do.
     """
 
     fabric: str
@@ -63,8 +73,10 @@ class Layout:
     traffic_class: int | None = None
     path_mtu_bytes: int | None = None
     partition: int | None = None
+    read_in_pods: frozenset[tuple[NodeName, RailName]] = frozenset()
     patience_s: float = PATIENCE_S
     timeout_exponent: int | None = None
+    is_emulated: bool = False
 
     def seat(self, node: NodeName, rail: RailName) -> Seat | None:
         """Find a seat; None where the node lacks the rail."""
@@ -72,27 +84,26 @@ class Layout:
 
     def lacking(self, seat: Seat) -> str:
         """Say that a port is not in the partition that is wanted; "" when it is, or when that is not known."""
-        return lacks(seat, self.partition) if self._has_keys_of_pods and self.partition is not None else ""
+        return lacks(seat, self.partition) if self.partition is not None and self._has_keys_of_pods(seat) else ""
 
     def kept_apart(self, source: Seat, target: Seat) -> str:
         """Say why the keys of two ports keep their pods apart; "" when they don't, or when that is not known."""
-        return kept_apart(source, target, self.partition) if self._has_keys_of_pods else ""
+        return kept_apart(source, target, self.partition) if self._has_keys_of_pods(source, target) else ""
 
     def partition_between(self, source: Seat | None, target: Seat | None) -> int | None:
         """Say which partition a pair uses: the file's, else one that both ports share; None leaves it to each half."""
-        if self.partition is not None or source is None or target is None or not self._has_keys_of_pods:
+        if self.partition is not None or source is None or target is None:
             return self.partition
-        return chosen(source, target)
+        return chosen(source, target) if self._has_keys_of_pods(source, target) else None
 
     def behind(self, source: Seat, target: Seat) -> str:
         """Say what keeps two PFs apart whose VFs pods have: why a transfer may fail, and no reason not to try it."""
-        apart = "" if self._has_keys_of_pods else kept_apart(source, target, self.partition)
+        apart = "" if self._has_keys_of_pods(source, target) else kept_apart(source, target, self.partition)
         return f"of the PFs, whose keys its VFs may or may not have: {apart}" if apart else ""
 
-    @property
-    def _has_keys_of_pods(self) -> bool:
-        """Whether the keys that were read are those that pods use: facts are of PFs, and a VF has a table of its own."""
-        return self.method != Method.SRIOV
+    def _has_keys_of_pods(self, *seats: Seat) -> bool:
+        """Whether the keys of seats are those that pods use: facts are of PFs, and a VF has a table of its own."""
+        return self.method != Method.SRIOV or all((seat.node, seat.rail) in self.read_in_pods for seat in seats)
 
     @cached_property
     def _by_place(self) -> dict[tuple[NodeName, RailName], Seat]:
@@ -135,6 +146,7 @@ def layout_of_plan(fabric: FabricPlan, snapshot: Snapshot, *, nodes: tuple[NodeN
         has_floors=not virtual,
         patience_s=_EMULATED_PATIENCE_S if virtual else PATIENCE_S,
         timeout_exponent=_EMULATED_TIMEOUT_EXPONENT if virtual else None,
+        is_emulated=virtual,
         traffic_class=intent.traffic_class,
         path_mtu_bytes=intent.path_mtu_bytes,
         partition=partition_number(intent.network.pkey) if intent.network.pkey is not None else None,

@@ -222,12 +222,27 @@ class ScheduleSummary:
 
 @dataclass(frozen=True)
 class Regression:
-    """A cell that is slower than in an earlier run."""
+    """
+    A cell that is slower than in an earlier run: by its average, or by its latency.
+
+    Attributes:
+        before_us, now_us: half of its messages took no longer; None where bandwidth is compared, as are the others where
+            latency is.
+    """
 
     cell: str
     what: str
-    before_gbps: float
-    now_gbps: float
+    before_gbps: float | None
+    now_gbps: float | None
+    before_us: float | None = None
+    now_us: float | None = None
+
+    @property
+    def change(self) -> str:
+        """Write as people say it."""
+        if self.now_gbps is not None and self.before_gbps is not None:
+            return f"{self.now_gbps:.1f} Gb/s, was {self.before_gbps:.1f}"
+        return f"{self.now_us or 0.0:.2f} us (p50), was {self.before_us or 0.0:.2f}"
 
 
 @dataclass(frozen=True)
@@ -241,7 +256,8 @@ class Seat:
         capability: what speaks for and against a direct path, a line each ("dma-buf: open driver 580.95.05").
         obstacles: what makes a direct path impossible or slow ("ACS redirects ...").
         unread: what could not be read of that ("ACS at 0000:12:00.0"): there may be more obstacles.
-        pkeys: partition keys of an InfiniBand port, which is the PF where pods have VFs; empty where they were not read.
+        pkeys: partition keys of an InfiniBand port: of the VF that a pod has where it read them, else of the PF; empty
+            where they were not read.
         ipoib_partition: number of its IPoIB device's partition; None where it has none, or it was not read.
     """
 

@@ -9,6 +9,8 @@ Which of several partitions two ports use is chosen here, for both: each by itse
 Source: InfiniBand Architecture Specification volume 1, 10.9.1 and 10.9.3 (P_Key, its membership bit 0x8000).
 """
 
+from collections.abc import Iterable
+
 from railwright.verify.model import Seat
 
 _NUMBER, _FULL = 0x7FFF, 0x8000
@@ -17,6 +19,11 @@ _NUMBER, _FULL = 0x7FFF, 0x8000
 def partition_number(key: str) -> int:
     """Give the number of a partition from its key as people write it: "0x8001" and "0x0001" are partition 1."""
     return int(key, 16) & _NUMBER
+
+
+def valid_keys(table: Iterable[int]) -> tuple[int, ...]:
+    """Leave out empty entries, and keys of partition 0, which are none."""
+    return tuple(key for key in table if key & _NUMBER)
 
 
 def kept_apart(source: Seat, target: Seat, partition: int | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from railwright.core.ids import NodeName, RailName
 from railwright.verify.families.table import steps
-from railwright.verify.layout import Layout
+from railwright.verify.layout import EMULATED_EFFORT, EMULATED_PEER_SHARE, EMULATED_STEP_S, Layout
 from railwright.verify.model import LeftOut, ScheduleSummary, Step, Way
 from railwright.verify.schedule import Schedule, left_out, make_schedule
 from railwright.verify.task import Effort
@@ -28,6 +28,7 @@ class Options:
         cross_rail: from each rail to every other one too.
         peer_share: a cell below this share of its peers is slow.
         effort: None for the usual one of a quick or a full run.
+        watch_s: for how long ports are watched before the start: those that carry traffic then are left out.
     """
 
     families: tuple[str, ...] = ()
@@ -36,6 +37,7 @@ class Options:
     cross_rail: bool = False
     peer_share: float = 0.5
     effort: Effort | None = None
+    watch_s: float = 0.0
 
     @property
     def measured_with(self) -> Effort:
@@ -45,12 +47,18 @@ class Options:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run before it starts."""
+    """
+    A run before it starts.
+
+    Attributes:
+        around: what else is made for it or stands around it meanwhile, a line each.
+    """
 
     layout: Layout
     options: Options
     schedule: Schedule
     left_out: tuple[LeftOut, ...]
+    around: tuple[str, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -71,11 +79,16 @@ class Planned:
 
 
 def plan_run(layout: Layout, options: Options) -> Planned:
-    """Plan what fits, most important first."""
+    """Plan what fits, most important first; emulated processors are given little unless somebody chose how much."""
+    is_little = layout.is_emulated and options.effort is None
+    if is_little:
+        options = replace(options, effort=EMULATED_EFFORT, peer_share=min(options.peer_share, EMULATED_PEER_SHARE))
     has_gpus = any(seat.gpu is not None for seat in layout.seats)
     shifts = tuple(range(1, len(layout.rails))) if options.cross_rail else ()
     wanted = steps(has_gpus=has_gpus, quick=options.quick, names=options.families, rail_shifts=shifts)
-    if options.effort is not None:
+    if is_little:
+        wanted = tuple(replace(step, expected_s=EMULATED_STEP_S) for step in wanted)
+    elif options.effort is not None:
         share = options.effort.duration_s / FULL.duration_s
         wanted = tuple(replace(step, expected_s=max(1.0, step.expected_s * share)) for step in wanted)
     schedule = make_schedule(

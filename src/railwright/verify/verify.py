@@ -6,17 +6,18 @@ The record exists before the run: a cell that was not reached is UNKNOWN in it, 
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from railwright.catalog.model import Catalog
 from railwright.core.errors import RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict
-from railwright.dataplane.model import EvidenceRequest, Reply
+from railwright.dataplane.model import EvidenceRequest, RailEnd, Reply
 from railwright.ports.clock import Clock
 from railwright.ports.endpoint import Endpoint
 from railwright.ports.progress import Measuring, Progress
+from railwright.verify.busy import without_busy
 from railwright.verify.confirm import confirm, fails
 from railwright.verify.judge import Measured
 from railwright.verify.model import Culprit, VerifyRecord
@@ -24,6 +25,7 @@ from railwright.verify.narrow import Blame
 from railwright.verify.path_mtu import try_small_packets
 from railwright.verify.peers import slow_among_peers
 from railwright.verify.planned import Planned
+from railwright.verify.pod_tables import with_tables_of_pods
 from railwright.verify.record import Findings, make_record
 from railwright.verify.run import Bench, Stay, stay_without_words
 from railwright.verify.swapped import find_swapped
@@ -85,7 +87,7 @@ async def verify(
     bench.stay = partial(run.heard, stay)
     try:
         await _places(run)
-        for number in range(len(planned.schedule.rounds)):
+        for number in range(len(run.planned.schedule.rounds)):
             await _round(run, number)
         await _confirm(run)
     except asyncio.CancelledError:
@@ -111,14 +113,26 @@ async def verify(
         ended_at=clock.now(),
         elapsed_s=clock.monotonic_s() - began_s,
     )
-    return make_record(planned, findings, catalog)
+    return make_record(run.planned, findings, catalog)
 
 
 async def _places(run: _Run) -> None:
-    """Ask every endpoint what it is: limits, ports, GIDs, tools; kept as evidence beside the cells."""
-    nodes = tuple(run.bench.endpoints)
-    replies = await asyncio.gather(*(run.bench.ask(node, EvidenceRequest(), _EVIDENCE_S) for node in nodes))
-    run.places = dict(zip(nodes, replies, strict=True))
+    """
+    Ask every endpoint what it is: limits, ports, GIDs, tools; kept as evidence beside the cells.
+
+    What they read of their own ports is nearer than what was known before: partition tables of VFs, traffic of others.
+    """
+    endpoints, watch_s = run.bench.endpoints, run.planned.options.watch_s
+    asks = [run.bench.ask(node, _look_around(each, watch_s), _EVIDENCE_S) for node, each in endpoints.items()]
+    run.places = dict(zip(endpoints, await asyncio.gather(*asks), strict=True))
+    layout = with_tables_of_pods(run.planned.layout, endpoints.values(), run.places)
+    layout = without_busy(layout, endpoints.values(), run.places)
+    run.planned, run.bench.layout = replace(run.planned, layout=layout), layout
+
+
+def _look_around(endpoint: Endpoint, watch_s: float) -> EvidenceRequest:
+    rails = tuple(RailEnd(netdev=held.netdev, device=held.device) for held in endpoint.rails)
+    return EvidenceRequest(watched=rails, watch_s=watch_s) if watch_s else EvidenceRequest()
 
 
 async def _round(run: _Run, number: int) -> None:

@@ -113,3 +113,17 @@ def test_a_busy_server_says_when_to_come_back() -> None:
 def test_a_missing_namespace_is_told_from_a_missing_object() -> None:
     found = error(said(404, 'namespaces "a" not found', details={"name": "a", "kind": "namespaces"}))
     assert found.context == {"resource": "namespaces", "name": "a"}
+
+
+@pytest.mark.parametrize(
+    ("webhook", "objects"),
+    [("operator-webhook.sriovnetwork.openshift.io", True), ("vnicclusterpolicy.kb.io", False)],
+)
+def test_a_webhook_that_does_not_answer_is_named_and_the_one_that_guards_its_switch_with_its_objects(
+    webhook: str, objects: bool
+) -> None:
+    hint = error(said(500, f'Internal error occurred: failed calling webhook "{webhook}": no endpoints available')).hint
+    assert webhook in hint
+    assert (
+        "validatingwebhookconfiguration,mutatingwebhookconfiguration sriov-operator-webhook-config" in hint
+    ) == objects

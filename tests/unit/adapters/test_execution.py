@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx2
 import pytest
 import wsproto
 from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, RejectConnection, RejectData, Request
@@ -97,6 +98,21 @@ async def test_stdin_goes_in_and_both_streams_and_the_exit_code_come_out(protoco
 async def test_a_command_without_stdin_ends_with_zero() -> None:
     async with cluster_with(Kubelet()) as cluster:
         assert (await cluster.exec("ns", "pod", "main", ["true"], timeout_s=2)).exit_code == 0
+
+
+async def test_a_node_that_is_slow_to_begin_has_as_long_as_the_command() -> None:
+    """The answer to the opening comes from the node: no limit of ours on one answer may end it before."""
+    seen: list[httpx2.Request] = []
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(404, json={"kind": "Status", "message": "pods x not found"})
+
+    login = Login(name="test", server="http://127.0.0.1:1", token="t")
+    cluster = LiveCluster("test", Transport(login, transport=httpx2.MockTransport(refuse)))
+    with pytest.raises(ClusterError):
+        await cluster.exec("ns", "pod", "main", ["true"], timeout_s=300)
+    assert [request.extensions["timeout"]["read"] for request in seen] == [None]
 
 
 async def test_a_command_that_hangs_ends_at_its_limit() -> None:

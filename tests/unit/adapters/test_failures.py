@@ -52,6 +52,12 @@ def test_a_server_that_does_not_answer_is_told_from_one_that_is_not_there(error:
     assert "no answer from" in unreachable(error, "get Node a", SERVER).message
 
 
+def test_a_wait_that_tls_was_in_is_no_failure_of_tls() -> None:
+    late = httpx2.ReadTimeout("x")
+    late.__context__ = ssl.SSLWantReadError("The operation did not complete (read)")
+    assert "no answer from" in unreachable(late, "exec in a/b", SERVER).message
+
+
 def test_a_login_page_in_place_of_json_is_said_so() -> None:
     assert "not JSON" in unreachable(ValueError("x"), "get Node a", SERVER).message
 

@@ -147,6 +147,44 @@ def test_infiniband_needs_no_gid(tmp_path: Path) -> None:
         find_rail(RailEnd(device=RdmaDevice("mlx5_0")), 2, folder=tmp_path)
 
 
+def _ipoib(folder: Path, name: str, address: str, pkey: str = "0xffff") -> None:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "address").write_text(f"{address}\n")
+    (folder / name / "pkey").write_text(f"{pkey}\n")
+
+
+QUEUE_PAIR = "00:00:10:29:"
+PREFIX, OTHER_PREFIX = "fe:80:00:00:00:00:00:00:", "fe:c0:00:00:00:00:00:01:"
+
+
+@pytest.mark.parametrize(
+    ("address", "device"),
+    [
+        (f"{QUEUE_PAIR}{PREFIX}ec:0d:9a:ff:fe:01:02:03", "mlx5_1"),
+        (f"00:00:11:07:{PREFIX}ec:0d:9a:ff:fe:01:02:03", "mlx5_1"),
+        (f"{QUEUE_PAIR}{OTHER_PREFIX}ec:0d:9a:ff:fe:01:02:03", "mlx5_1"),
+        (f"{QUEUE_PAIR}{PREFIX}ec:0d:9a:ff:fe:01:02:04", "mlx5_0"),
+        (f"{QUEUE_PAIR}{PREFIX}ec:0d:9a:ff:fe:01:02:05", ""),
+        (f"{QUEUE_PAIR}{PREFIX}00:00:00:00:00:00:00:00", ""),
+        ("ec:0d:9a:01:02:03", ""),
+        ("", ""),
+    ],
+    ids=["its-own", "a-child's", "another-prefix", "the-other-port's", "nobody's", "no-guid", "ethernet", "no-address"],
+)
+def test_on_infiniband_the_port_is_the_one_whose_guid_the_netdev_has(tmp_path: Path, address: str, device: str) -> None:
+    """Nothing else tells it there: netlink names no IPoIB device, and GIDs are made of no IP address."""
+    for name, last in (("mlx5_0", "0204"), ("mlx5_1", "0203")):
+        _device(tmp_path / "rdma", name, [(f"{LINK_LOCAL[:-4]}{last}", "IB", "")], layer="InfiniBand")
+        (tmp_path / "rdma" / name / "ports" / "1" / "pkeys").mkdir()
+        (tmp_path / "rdma" / name / "ports" / "1" / "pkeys" / "0").write_text("0xffff\n")
+    _device(tmp_path / "rdma", "mlx5_2", [(EMPTY, "", "")], layer="InfiniBand")
+    _ipoib(tmp_path / "net", "net1", address)
+    seen = [port.device for port in read_ports(tmp_path / "rdma", tmp_path / "net") if "net1" in port.netdevs]
+    assert seen == ([device] if device else [])
+    if device:
+        assert find_rail(NET1, folder=tmp_path / "rdma", netdevs=tmp_path / "net").port.device == device
+
+
 def test_a_place_without_rdma_has_no_ports(tmp_path: Path) -> None:
     assert read_ports(tmp_path / "none") == ()
 

@@ -383,7 +383,9 @@ def test_uplinks_on_other_makers_nics_are_in_no_danger() -> None:
 
 def test_an_uplink_that_is_not_known_is_unknown() -> None:
     said = asked(snapshot_of("adopt+uplink-unknown"), "nic-driver-cuts-node-uplink")
-    assert [item.missing for item in said.unknown] == ["what carries the node's own traffic"]
+    assert [item.missing for item in said.unknown] == [
+        "in nodes: IPv4 routes (route4), IPv4 routes of all tables (route4_tables)"
+    ]
 
 
 def test_an_address_on_an_idle_virtual_function_is_found() -> None:
@@ -479,7 +481,7 @@ def test_networks_of_several_rails_must_not_share_a_pool() -> None:
 
 def test_gids_flow_control_and_partitions_that_were_not_read_are_unknown() -> None:
     without_gids = inside(snapshot_of("h200-roce"), lambda item: replace(item, unseen=(Unseen("gids", "cut short"),)))
-    assert [item.missing for item in asked(without_gids, "roce-address-missing").unknown] == ["GIDs of ports"]
+    assert [item.missing for item in asked(without_gids, "roce-address-missing").unknown] == ["in nodes: GIDs (gids)"]
     without_qos = ports(snapshot_of("adopt"), lambda port: replace(port, qos=None))
     assert [item.missing for item in asked(without_qos, "roce-priority-not-lossless").unknown] == [
         "flow control of ports"

@@ -20,13 +20,24 @@ KINDS = {
 }
 
 
-def a_node(device: str, address: str, *, socket: str = "", around: Surroundings | None = None) -> NodeHardware:
-    """Read a node whose default route is mac0's, with one more address."""
+def a_node(
+    device: str,
+    address: str,
+    *,
+    socket: str = "",
+    around: Surroundings | None = None,
+    ports: tuple[tuple[str, str], ...] = (),
+    routes: tuple[str, ...] = (),
+) -> NodeHardware:
+    """Read a node whose default route is mac0's, with one more address, more of those at ports, and more routes."""
     text = CASE.read_text().replace("=== railwright net\n", f"=== railwright net\n{device}\t{KINDS[device]}\n")
     family = "inet6" if ":" in address else "inet"
     text = text.replace(
         "=== railwright addr\n", f"=== railwright addr\n9: {device}    {family} {address} scope global x\n"
     )
+    more = "".join(f"8: {name}    {own} scope link x\n" for name, own in ports)
+    text = text.replace("=== railwright addr\n", f"=== railwright addr\n{more}")
+    text = text.replace("=== railwright route4_tables\n", "\n".join(("=== railwright route4_tables", *routes, "")))
     text = text.replace("=== railwright sockets\n", f"=== railwright sockets\n{socket}\n")
     text = text.replace("=== railwright route6\n", f"=== railwright route6\n{LOCAL_ROUTE_6}\n{DEFAULT_6}\n")
     return parse_node_record(text, around or Surroundings())
@@ -50,3 +61,63 @@ def test_an_address_of_a_routed_host_lies_on_no_port_so_that_its_ports_are_unkno
 
 def test_an_address_of_lo_that_nothing_uses_is_no_problem():
     assert a_node("lo", f"{ROUTED}/32").uplinks_problem == ""
+
+
+PEERS = (("eno1", "inet 169.254.7.2/30"), ("ens3f0np0", "inet6 fe80::e42:a1ff:fe00:1/64"))
+OVER_ENO1, OVER_ENS3 = "169.254.7.2\t179", "FE80:0000:0000:0000:0E42:A1FF:FE00:0001\t179"
+FABRIC = "10.255.0.5 proto bgp src 10.255.0.4 metric 20 \\\tnexthop via 169.254.0.1 dev {} weight 1 onlink"
+
+
+@pytest.mark.parametrize("device", ["lo", "dummy0"])
+@pytest.mark.parametrize(
+    ("sockets", "routes", "ports"),
+    [
+        ((OVER_ENO1,), (), {"eno1"}),
+        ((OVER_ENO1, OVER_ENS3), (), {"eno1", "ens3f0np0"}),
+        ((OVER_ENO1,), (FABRIC.format("ens3f1np1"),), {"eno1", "ens3f1np1"}),
+        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1 proto static",), {"eno1"}),
+        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1",), {"eno1"}),
+        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1 proto 196",), {"eno1", "ens3f1np1"}),
+        ((OVER_ENO1,), ("10.244.0.7 dev ens3f1np1 proto 80 scope link",), {"eno1"}),
+    ],
+    ids=[
+        "one-session",
+        "two",
+        "a-route-over-another",
+        "by-hand",
+        "by-hand-too",
+        "by-a-daemon-without-a-name",
+        "to-no-router",
+    ],
+)
+def test_an_address_of_a_routed_host_goes_over_the_ports_of_its_sessions_and_of_the_routes_that_they_brought(
+    device, sockets, routes, ports
+):
+    around = Surroundings((ROUTED,))
+    node = a_node(device, f"{ROUTED}/32", socket="\n".join(sockets), around=around, ports=PEERS, routes=routes)
+    assert node.uplinks_problem == ""
+    assert {item.path[-1] for item in node.carried if item.what == f"node address {ROUTED}"} == ports
+    assert {item.path[-1] for item in node.carried if item.what.startswith("BGP")} <= ports
+
+
+@pytest.mark.parametrize(
+    ("sockets", "said"),
+    [
+        ((), f"node address {ROUTED} belongs to lo"),
+        ((f"{ROUTED}\t179",), f"BGP (TCP 179) at {ROUTED} belongs to lo"),
+        (("FE80:0000:0000:0000:0E42:A1FF:FE00:0002\t179",), f"node address {ROUTED} belongs to lo"),
+    ],
+    ids=["no-session", "one-over-several-hops", "one-of-an-address-that-nobody-has"],
+)
+def test_without_a_session_at_a_port_nothing_says_over_which_ports_a_routed_host_is_reached(sockets, said):
+    routes = (FABRIC.format("eno1"),)
+    node = a_node(
+        "lo", f"{ROUTED}/32", socket="\n".join(sockets), around=Surroundings((ROUTED,)), ports=PEERS, routes=routes
+    )
+    assert said in node.uplinks_problem
+
+
+def test_a_port_over_which_routers_are_told_of_pods_carries_the_nodes_own_traffic():
+    """A network plugin that routes pods by BGP has sessions, whatever address the node has."""
+    node = a_node("dummy0", "10.255.9.9/32", socket=OVER_ENS3, ports=PEERS)
+    assert ("BGP (TCP 179) at fe80::e42:a1ff:fe00:1", ("ens3f0np0",)) in {(i.what, i.path) for i in node.carried}

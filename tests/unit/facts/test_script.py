@@ -1,4 +1,4 @@
-"""The node script, run for real by every shell that is here, on a made-up /proc and /sys."""
+"""The node script, run for real by every shell that is named here, on a made-up /proc and /sys."""
 
 import os
 import shutil
@@ -6,13 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support import uncovered
 
 from railwright.facts.node_record import parse_node_record
 from railwright.facts.record import split_record
 from railwright.facts.script import node_script
 from railwright.facts.uplinks import Surroundings
 
-SHELLS = [words for words in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "ash"]) if shutil.which(words[0])]
+SHELLS = [["sh"], ["dash"], ["bash", "--posix"], ["busybox", "ash"]]
 PROGRAMS = {
     "ethtool": r"printf '%s\n' 'NIC statistics:' '     rx_discards_phy: 7' '     rx0_cache_full: 1' '     tx_prio3_pause: 5'",
     "dcb": r"""case "$*" in
@@ -43,6 +44,7 @@ SOCKETS = """  sl  local_address rem_address   st tx_queue rx_queue
    4: 0400010A:C3A6 0A00000A:192B 01 00000000:00000000 00:00000000
    5: 0400010A:01BB 0900010A:C3A4 01 00000000:00000000 00:00000000
    6: 0400010A:C3A8 0900010A:0801 06 00000000:00000000 00:00000000
+   7: 0400010A:C3AA 0100010A:00B3 01 00000000:00000000 00:00000000
 """
 SOCKETS_6 = """  sl  local_address rem_address   st
    0: 000001FD000000000000000004000000:0CBC 000001FD000000000000000009000000:C3A4 01 0:0
@@ -212,11 +214,19 @@ def a_setup(top: Path) -> None:
         (top / "bin" / name).chmod(0o755)
 
 
+def skip_without(program: str) -> None:
+    """Say what this run cannot show where a shell is not here."""
+    if shutil.which(program) is None:
+        uncovered.record(f"the node script under {program}", f"{program} is not on this machine")
+        pytest.skip(f"{program} is not on this machine")
+
+
 def run(top: Path, shell: list[str], *, limit: int = 8192, program_s: str = "10") -> str:
     script = node_script().replace("/proc /host/proc /rootfs/proc", f"{top}/proc").replace("/host /rootfs", f"{top}/x")
     script = script.replace("PROGRAM_S=10", f"PROGRAM_S={program_s}")
     script = script.replace("LIMIT=8192", f"LIMIT={limit}").replace("sys=/sys", f"sys={top}/root/sys")
     script = script.replace("{proc:-/proc}", f"{{proc:-{top}/none}}")
+    skip_without(shell[0])
     done = subprocess.run(
         shell,
         input=script,
@@ -357,6 +367,7 @@ def test_what_the_script_prints_is_enough_to_follow_the_nodes_traffic(machine, s
             ("iSCSI served at 10.1.0.4:3260", br_ex),
             ("Ceph (TCP 6801) at 10.1.0.4", br_ex),
             ("API server (TCP 6443) at 10.1.0.4", br_ex),
+            ("BGP (TCP 179) at 10.1.0.4", br_ex),
             ("iSCSI (TCP 3260) at fd01::4", br_ex),
         )
     ]
@@ -459,6 +470,15 @@ def test_the_script_writes_nothing(machine):
     before = sorted((str(path), path.lstat().st_mtime_ns) for path in machine.rglob("*"))
     run(machine, ["sh"])
     assert before == sorted((str(path), path.lstat().st_mtime_ns) for path in machine.rglob("*"))
+
+
+def test_rdma_devices_that_are_hidden_do_not_pass_for_none(machine):
+    shutil.rmtree(machine / "root/sys/class/infiniband")
+    hidden = parse_node_record(run(machine, ["sh"]))
+    assert [item.why.endswith("/class/infiniband") for item in hidden.unseen if item.what == "infiniband"] == [True]
+    shutil.rmtree(machine / "root/sys/module/ib_core")
+    without_the_stack = parse_node_record(run(machine, ["sh"]))
+    assert not any(item.what == "infiniband" for item in without_the_stack.unseen)
 
 
 def test_the_script_holds_no_redirection_to_a_file():

@@ -1,5 +1,6 @@
 """The documentation of keys is complete, true, and what the schema and the page are made of."""
 
+import json
 from pathlib import Path
 
 import jsonschema
@@ -11,11 +12,12 @@ from railwright.core.errors import IntentError
 from railwright.intent.docs import keys_markdown
 from railwright.intent.key_doc import MAX_PODS, MAX_VFS, MAX_VFS_INFINIBAND, PACKAGES, PATH_MTUS
 from railwright.intent.keys import KEYS, children, find_key, parents_of, row_of
-from railwright.intent.parse import parse_intents
+from railwright.intent.parse import parse_intents, read_intents
 from railwright.intent.schema import json_schema
 
 CATALOG = load_catalog()
 SCHEMA = json_schema()
+EXAMPLES = Path(__file__).parents[3] / "examples"
 HEAD = "apiVersion: railwright.dev/v1alpha1\nkind: RailFabric\nmetadata: {name: east-west}\n"
 
 
@@ -163,3 +165,12 @@ def test_the_pages_table_is_fresh():
 def test_the_pages_first_example_is_right():
     example = PAGE.split("```yaml\n")[1].split("```")[0]
     assert parse_intents(example)[0].name == "east-west"
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_an_example_names_the_schema_that_editors_check_it_with(example):
+    mark, _, schema = example.read_text().splitlines()[0].partition("$schema=")
+    assert mark == "# yaml-language-server: "
+    named = json.loads((EXAMPLES / schema).read_text())
+    assert named["$id"] == json_schema()["$id"]
+    assert read_intents(example)

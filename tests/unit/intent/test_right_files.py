@@ -229,3 +229,13 @@ def test_a_key_path_is_written_on_one_line():
 def test_an_unchecked_shape_is_no_intent():
     with pytest.raises(ValueError, match="an unchecked document"):
         to_intent(DocumentShape(), {})
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [("", None), ("  operators: {upgrade: false}\n", False), ("  operators: {upgrade: true}\n", True)],
+)
+def test_left_out_and_false_stay_apart_in_the_ledgers_document_too(written, kept):
+    (intent,) = parse_intents(f"{HEAD}  method: shared\n  fabric: roce\n{written}")
+    (again,) = parse_intents(intent.document)
+    assert (intent.operators.upgrade, again.operators.upgrade) == (kept, kept)

@@ -105,7 +105,7 @@ def test_fabrics_whose_subnets_overlap_are_refused():
     assert mistakes_of(f"{first}---\n{second}") == [
         (
             "f.yaml:15:22: spec.network.subnets[0]: overlaps a subnet of another RailFabric in this file "
-            "(seen 192.168.7.0/24 and 192.168.0.0/16)"
+            "(seen 192.168.7.0/24, and 192.168.0.0/16 at f.yaml:7:22)"
         )
     ]
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from unit.manifests.plans import CONFIGURATIONS, FABRIC, NODES, a_plan, stages
+from unit.manifests.plans import CONFIGURATIONS, FABRIC, LABELS, NODES, a_plan, stages
 
 from railwright.facts.model import Platform
 from railwright.intent.model import Fabric, Method
@@ -173,15 +173,32 @@ def test_a_gate_waits_while_a_node_offers_too_little(what: str, answer: str) -> 
     assert _shell(f"oc() {{ printf '{answer}'; }}\n{waits}{script}").returncode == 9, what
 
 
-def test_a_gate_waits_while_one_node_state_has_not_succeeded() -> None:
+@pytest.mark.parametrize(
+    ("what", "selected", "second", "code"),
+    [
+        ("every selected node has its VFs", "worker-1 worker-2", "Succeeded 8", 0),
+        ("a node of ours says Succeeded from before, without VFs", "worker-1 worker-2", "Succeeded ", 9),
+        ("a node of ours has fewer VFs", "worker-1 worker-2", "Succeeded 4", 9),
+        ("a node of ours is at work", "worker-1 worker-2", "InProgress 8", 9),
+        ("a node of ours has no state yet", "worker-1 worker-2", "", 9),
+        ("a node that is not ours failed", "worker-1", "Failed ", 0),
+        ("no node is admitted", "", "Succeeded 8", 9),
+    ],
+)
+def test_a_gate_counts_the_vfs_of_the_nodes_that_a_policy_selects(
+    what: str, selected: str, second: str, code: int
+) -> None:
     plan = a_plan(Method.SRIOV, Fabric.ROCE)
     job = gate_job("05-vfs-ready", plan.stage(m.VFS_READY), render(plan).of_stage(m.VFS_READY), plan)
     assert job is not None
     script = job["spec"]["template"]["spec"]["containers"][0]["command"][2]
-    waits = "sleep() { exit 9; }\n"
-    for answer in ("=Succeeded\\n=InProgress\\n", "=Succeeded\\n=\\n", ""):
-        assert _shell(f"oc() {{ printf '{answer}'; }}\n{waits}{script}").returncode == 9
-    assert _shell(f"oc() {{ printf '=Succeeded\\n=Succeeded\\n'; }}\n{waits}{script}").returncode == 0
+    answers = (
+        f'*"-l {next(iter(LABELS))}=admitted "*) echo "{selected}";;\n'
+        f'*" worker-2 "*) echo "{second}";;\n'
+        '*" worker-1 "*) echo "Succeeded 8";;\n'
+    )
+    oc = f'sleep() {{ exit 9; }}\noc() {{ case "$*" in\n{answers}esac\n}}\n'
+    assert _shell(oc + script).returncode == code, what
 
 
 def test_what_changes_a_kubelet_or_an_mtu_is_waited_for() -> None:
@@ -213,7 +230,8 @@ sleep() { echo "waited for: $*" >&2; exit 9; }
 oc() {
   case "$*" in
     *clusterserviceversion*) echo Succeeded;;
-    *sriovnetworknodestates*) printf '=Succeeded\\n=Succeeded\\n';;
+    *sriovnetworknodestates*) echo "Succeeded 8";;
+    *metadata.name*) echo "worker-1 worker-2";;
     *configuration.source*) echo 99-worker-railwright;;
     *machineconfigpool*) echo True;;
     *allocatable*) printf '2\\n8\\n';;

@@ -38,7 +38,7 @@ def test_exactly_the_components_of_the_method_are_listed(method: Method, fabric:
         Method.SRIOV: set(),
     }[method]
     ipoib = {"ipoib-cni"} if (method, fabric) == (Method.SHARED, Fabric.INFINIBAND) else set()
-    assert names == {"doca-driver", "driver", "nvidia-k8s-ipam"} | plugin | ipoib
+    assert names == {"doca-driver", "driver", "nvidia-k8s-ipam", "nvidia-tools"} | plugin | ipoib
 
 
 def test_drivers_are_tags_of_the_nodes_system_and_architecture(catalog: Catalog) -> None:
@@ -54,6 +54,15 @@ def test_without_nodes_the_release_says_the_system_and_a_note_says_so(catalog: C
     result = images(a_plan(openshift_version="4.18.3"), catalog)
     assert any(reference.endswith("-rhcos4.18-amd64") for reference in tags(result))
     assert any("amd64 is assumed" in note for note in result.notes)
+
+
+def test_the_image_of_the_last_stage_is_mirrored_where_that_stage_runs(catalog: Catalog) -> None:
+    plan = a_plan()
+    found = {image.needed_by: image.reference for image in images(plan, catalog).items}
+    assert found["stage verified"] == catalog.default("workload_test_image").value
+    stages = tuple(replace(stage, applies=stage.name != m.VERIFIED) for stage in plan.stages)
+    without = images(replace(plan, stages=stages), catalog)
+    assert not any("verified" in image.needed_by for image in without.items)
 
 
 def test_a_release_with_several_systems_lists_them_all(catalog: Catalog) -> None:
@@ -121,6 +130,8 @@ def test_mirrors_point_at_the_registry_of_the_file(catalog: Catalog) -> None:
     result = images(replace(plan, fabrics=(fabric,)), catalog)
     entries = of_kind(result, "ImageTagMirrorSet")["spec"]["imageTagMirrors"]
     assert entries[0] == {"source": "nvcr.io/nvidia", "mirrors": ["mirror.test:5000/nvidia"]}
+    verifier = {"source": "quay.io/edge-infrastructure", "mirrors": ["mirror.test:5000/edge-infrastructure"]}
+    assert verifier in entries
     assert not any("imageRegistry" in note for note in result.notes)
 
 

@@ -216,17 +216,18 @@ def planned(monkeypatch, make_plan: Callable[..., Plan] = a_plan) -> list[Plan]:
         del begun
         return await prepare(world, intents, catalog, progress, turn)
 
+    async def prepare_ledger_whole(world, ledger, catalog, progress):
+        earlier = tuple(an_intent(name) for name in sorted(ledger.fabrics))
+        return await prepare_exactly(world, earlier, ledger, catalog, progress)
+
     async def prepare_from(world, snapshot, intents, ledger, catalog, turn=None):
         del snapshot
         return await prepare_exactly(world, intents, ledger, catalog, None, turn)
 
     monkeypatch.setattr(apply_module, "prepare_whole", prepare_whole)
     monkeypatch.setattr(apply_module, "prepare_from", prepare_from)
-    monkeypatch.setattr(clean_module, "prepare_exactly", prepare_exactly)
+    monkeypatch.setattr(clean_module, "prepare_ledger_whole", prepare_ledger_whole)
     monkeypatch.setattr(clean_module, "prepare_from", prepare_from)
-    monkeypatch.setattr(
-        clean_module, "earlier_intents", lambda ledger: tuple(an_intent(n) for n in sorted(ledger.fabrics))
-    )
     monkeypatch.setattr(status_module, "prepare", prepare)
     monkeypatch.setattr(status_module, "prepare_exactly", prepare_exactly)
     monkeypatch.setattr(

@@ -8,12 +8,13 @@ from railwright.apply.model import LedgerEntry
 from railwright.core import kinds
 from railwright.core.errors import Refused, UsageError, WriteConflict
 from railwright.core.ids import FabricName
-from railwright.core.objects import Ref
+from railwright.core.objects import Ref, ref_of
 from railwright.core.verdicts import Verdict
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean
 from railwright.pipeline.documents import clean_document
 from railwright.plan.model import OPERATORS_INSTALLED
+from railwright.ports.cluster import Selection
 
 NIC = Ref(kinds.NIC_CLUSTER_POLICY, "", "nic")
 
@@ -29,6 +30,10 @@ async def applied(*names):
         record = await apply_fabrics(world, (an_intent(name),), None, Seeing(), Answering())
         assert record.exit_code == 0
     return world
+
+
+async def inside(world, kind):
+    return [obj async for obj in world.cluster.list(Selection(kind, "railwright"))]
 
 
 async def run(world, names=None, approval=None, **options):
@@ -109,6 +114,19 @@ async def test_a_namespace_with_things_of_others_stays_and_says_why(monkeypatch)
     assert (record.exit_code, [item.ref.name for item in kept]) == (0, ["nvidia-network-operator"])
     assert "theirs" in kept[0].reason
     assert kept[0].verdict is Verdict.SKIP
+
+
+async def test_the_ledger_goes_and_its_namespace_stays_with_what_others_put_there(monkeypatch):
+    planned(monkeypatch)
+    world = await applied()
+    world.cluster.put(an_object(kinds.SECRET, "theirs", "railwright"))
+    rehearsed, record = await run(world, dry_run=True), await run(world)
+    for said in (rehearsed, record):
+        kept = [item for item in said.objects if item.action == "keep"]
+        assert [(str(item.ref), item.verdict) for item in kept] == [("Namespace railwright", Verdict.SKIP)]
+        assert "theirs" in kept[0].reason
+    there = [ref_of(obj).name for kind in (kinds.SECRET, kinds.CONFIG_MAP) for obj in await inside(world, kind)]
+    assert there == ["theirs"]
 
 
 @pytest.mark.parametrize("names_it", ["installedCSV", "currentCSV"])

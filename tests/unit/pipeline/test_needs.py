@@ -7,12 +7,16 @@ import pytest
 import yaml
 
 from railwright import api
+from railwright.apply.ledger import LedgerStore
 from railwright.cli.overview import COMMANDS as ALL
 from railwright.core.errors import PermissionMissing
+from railwright.core.ids import NodeName
 from railwright.core.needs import Need, least, plural_of
 from railwright.core.objects import kind_of
-from railwright.pipeline.needs import COMMANDS, Extent, apply_needs
+from railwright.manifests.verifiers import Run, Verifier
+from railwright.pipeline.needs import COMMANDS, Extent, apply_needs, clean_needs
 from railwright.pipeline.rights import check_rights
+from railwright.pipeline.verifier_pods import VerifierPods
 from railwright.ports.world import World
 
 GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "manifests").glob("*.yaml"))
@@ -75,6 +79,18 @@ async def test_with_a_plan_nothing_is_needed_that_no_plan_would_need(method: str
     exact = least(apply_needs(Extent(prepared)))
     beyond = [str(need) for need in exact if not any(other.holds(need) for other in wide)]
     assert beyond == []
+
+
+async def test_any_clean_may_remove_what_a_killed_verify_left() -> None:
+    world = await api.open_cluster("sim:h200-roce")
+    run = Run("killed", "default", api.FabricName("east-west"), "image", 60.0, has_scc=True)
+    await VerifierPods(world, run, (Verifier(NodeName("worker-0"), (), {}),), (), {}, api.Silent()).start()
+    left = (await LedgerStore(world.cluster, world.clock).load()).entries
+    needs = least(clean_needs(Extent()))
+    assert {ref.kind.kind for ref in left} > {"Pod", "NetworkPolicy", "PriorityClass"}
+    for ref in left:
+        wanted = Need(ref.kind.group, plural_of(ref.kind), "delete", ref.namespace, ref.name)
+        assert any(need.holds(wanted) for need in needs), wanted
 
 
 async def test_rights_that_are_there_are_asked_for_once_a_kind() -> None:

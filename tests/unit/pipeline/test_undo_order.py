@@ -19,8 +19,10 @@ def order_of(*entries):
 def test_what_needs_something_goes_before_what_it_needs():
     """However the entries came into the ledger."""
     right = [
+        kinds.POD,
         kinds.SRIOV_IB_NETWORK,
         kinds.NV_IPAM_IP_POOL,
+        kinds.NETWORK_POLICY,
         kinds.CLUSTER_POLICY,
         kinds.SRIOV_NETWORK_NODE_POLICY,
         kinds.NIC_CLUSTER_POLICY,

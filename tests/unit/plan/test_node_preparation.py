@@ -2,18 +2,21 @@
 
 from dataclasses import replace
 
+import pytest
 from unit.plan.clusters import a_cluster, a_node, a_port, an_intent, an_object, hardware
 
 from railwright.catalog.load import load_catalog
 from railwright.core import kinds
-from railwright.core.ids import NetDevice
+from railwright.core.ids import NetDevice, NodeName
 from railwright.facts.model import PoolFacts
 from railwright.intent.model import Method, NetworkIntent
+from railwright.manifests.render import render
 from railwright.plan.model import (
     NIC_DRIVER_READY,
     NODES_PREPARED,
     HostNetworkShare,
     KubeletShare,
+    MemoryLockable,
     PoolUpdated,
     RailUp,
 )
@@ -76,6 +79,25 @@ def test_the_sriov_operator_sets_the_mtu_of_its_ports_itself():
     made = planned(narrow(), method=Method.SRIOV)
     assert host_networks(made) == []
     assert {item.mtu_bytes for item in made.stage(NIC_DRIVER_READY).expectations if isinstance(item, RailUp)} == {None}
+
+
+@pytest.mark.parametrize(
+    ("mtu_bytes", "at_rest", "refused"), [(9000, False, False), (4200, False, True), (4200, True, False)]
+)
+def test_a_machine_config_of_ours_changes_only_on_a_pool_at_rest(mtu_bytes, at_rest, refused):
+    first = planned(narrow(), served=(), network=NetworkIntent(mtu_bytes=9000))
+    (live,) = [labelled(item.obj, **OURS) for item in render(first).items if item.ref.kind == kinds.MACHINE_CONFIG]
+    pool = PoolFacts("worker", (NodeName("worker-0"),), not at_rest, at_rest, not at_rest, degraded=False, message="")
+    snapshot = a_cluster((a_node(0, narrow()),), (live,), pools=(pool,))
+    made = plan((an_intent(network=NetworkIntent(mtu_bytes=mtu_bytes)),), snapshot, CATALOG)
+    assert ("pool-not-ready" in {item.code for item in made.refusals}) == refused
+
+
+def test_nodes_whose_limit_of_locked_memory_is_lifted_are_looked_into():
+    made = planned(hardware(memlock_limit="8192"), hardware())
+    found = [item.node for item in made.stage(NODES_PREPARED).expectations if isinstance(item, MemoryLockable)]
+    assert found == ["worker-0", "worker-1"]
+    assert not planned(hardware()).stage(NODES_PREPARED).expectations
 
 
 def test_numa_alignment_reboots_its_pool_and_is_waited_for():

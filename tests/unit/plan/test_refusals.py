@@ -17,7 +17,7 @@ from unit.plan.clusters import (
 
 from railwright.catalog.load import load_catalog
 from railwright.core import kinds
-from railwright.facts.model import Platform, Topology, Unseen
+from railwright.facts.model import LinkLayer, Platform, Topology, Unseen
 from railwright.intent.model import (
     DriverIntent,
     Fabric,
@@ -193,6 +193,20 @@ def test_fabrics_that_want_different_drivers_are_refused_with_both_sides():
     assert found.seen == "doca and in-box"
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "contradicts"),
+    [(True, False, True), (True, True, False), (True, None, False), (None, False, False)],
+)
+def test_only_what_two_fabrics_wrote_about_moving_operators_can_contradict(first, second, contradicts):
+    one, other = (
+        an_intent(name=name, operators=OperatorsIntent(upgrade=asked))
+        for name, asked in (("one", first), ("other", second))
+    )
+    refusals = plan((one, other), two_nodes(), CATALOG).refusals
+    about = [item for item in refusals if item.message.endswith("differ in spec.operators.upgrade")]
+    assert bool(about) is contradicts
+
+
 def test_one_port_in_two_fabrics_is_refused():
     assert "port-in-two-fabrics" in _codes(an_intent(), replace(an_intent(Method.SRIOV), name="north"))
 
@@ -200,6 +214,13 @@ def test_one_port_in_two_fabrics_is_refused():
 def test_a_selector_that_fits_no_port_refuses_the_node():
     made = plan((an_intent(rails=(RailSelector("rail0", netdev="eth9"),)),), two_nodes(), CATALOG)
     assert {refusal.code for refusal in made.nodes[0].refused} >= {"rail-selector-fits-no-port"}
+
+
+def test_a_port_that_was_asked_for_and_is_no_rail_is_refused_with_the_reason():
+    ports = _ports(2, link_layer=LinkLayer.INFINIBAND)
+    wish = an_intent(rails=(RailSelector("rail0", netdev="ens2f0np0"),))
+    refused = plan((wish,), a_cluster((a_node(0, hardware(ports=ports)),)), CATALOG).nodes[0].refused[0]
+    assert "(ens2f0np0: infiniband, and the fabric is roce)" in refused.message
 
 
 def test_more_vfs_than_the_firmware_offers_is_a_warning_of_a_reboot():

@@ -60,6 +60,16 @@ def test_namespaces_of_the_platform_take_no_workload(name, refused):
     assert ("namespace-of-the-platform" in refusals(planned(workload_namespaces=(name,)))) == refused
 
 
+def test_a_namespace_that_lets_no_pod_lock_memory_is_told_with_the_command():
+    level = "pod-security.kubernetes.io/enforce"
+    for value, warned in (("restricted", True), ("baseline", True), ("privileged", False), (None, False)):
+        namespace = an_object(kinds.NAMESPACE, "training")
+        namespace["metadata"]["labels"] = {} if value is None else {level: value}
+        found = [item.message for item in planned(namespace).warnings if item.code == "namespace-admits-no-rdma-pod"]
+        assert bool(found) == warned
+        assert all(f"oc label namespace training {level}=privileged --overwrite" in text for text in found)
+
+
 @pytest.mark.parametrize(("version", "refused"), [("4.17.9", True), ("4.18.1", False), ("4.99.0", False)])
 def test_isolation_needs_a_field_that_older_operators_lack(version, refused):
     made = planned(cluster={"openshift_version": version}, method=Method.SRIOV, rdma_isolation=True)

@@ -9,17 +9,20 @@ import pytest
 from railwright.core import kinds
 from railwright.core.ids import NetDevice, NodeName, PciAddress, RailName, RdmaDevice
 from railwright.core.objects import KubeObject, Ref, ref_of
-from railwright.facts.model import Gid, LinkLayer, NicPort, NodeHardware, Unseen
+from railwright.facts.model import ContainerRuntime, Gid, LinkLayer, NicPort, NodeHardware, Unseen
+from railwright.facts.node_model import VirtualFunction
 from railwright.intent.model import Fabric
 from railwright.plan.model import (
     Allocatable,
     DriverLoaded,
     Expectation,
+    MemoryLockable,
     NadPresent,
     NodeLabel,
     PodsReady,
     PoolUpdated,
     RailUp,
+    VfsManaged,
 )
 from railwright.readiness.judge import judge_expectation, selections_for
 from railwright.readiness.model import Companions, Judgement
@@ -61,6 +64,11 @@ def test_allocatable_must_be_what_is_planned(seen: dict[str, Any], at_least: boo
     found = answer(Allocatable(NODE, RESOURCE, 8, at_least=at_least), a_node(seen))
     assert found[0] == readiness
     assert words in found[1]
+
+
+def test_more_gpus_than_there_are_is_said_to_be_what_it_is() -> None:
+    readiness, reason = answer(Allocatable(NODE, "nvidia.com/gpu", 8), a_node({"nvidia.com/gpu": "32"}))
+    assert (readiness, "time-slicing" in reason) == ("failed", True)
 
 
 def test_a_node_that_is_gone_is_unknown() -> None:
@@ -272,6 +280,8 @@ def hardware(*ports: NicPort, **more: Any) -> NodeHardware:
     return replace(record, **more)
 
 
+DOCA_3_4 = {"mlx5": "doca", "mlx5_version": "doca3.4.1-26.04-1.1.0.0-1"}
+VFS = VfsManaged(NODE, RailName("rail0"), PCI)
 ROCE = RailUp(NODE, RailName("rail0"), PCI, Fabric.ROCE)
 IB = RailUp(NODE, RailName("rail0"), PCI, Fabric.INFINIBAND)
 IB_PORT = {"link_layer": LinkLayer.INFINIBAND, "gids": (), "lid": 5, "sm_lid": 1}
@@ -299,6 +309,37 @@ def test_a_rail_is_up_when_its_fabric_can_use_it(rail: RailUp, port: Any, readin
     assert words in found[1]
 
 
+VF_PCI = PciAddress("0000:37:00.1")
+SEEN_VF = {"link_state": "auto", "port_guid": "b8:ce:f6:00:00:00:01:01"}
+
+
+@pytest.mark.parametrize(
+    ("function", "seen", "readiness", "words"),
+    [
+        ({"state": "ACTIVE", "lid": 7}, SEEN_VF, "ready", "none waits for a LID"),
+        ({"state": "DOWN", "lid": 0xFFFF}, SEEN_VF, "progressing", "mlx5_0v0 is DOWN with LID 65535"),
+        ({"state": "INIT", "lid": 0xFFFF}, {"link_state": ""}, "progressing", "virt_enabled 2"),
+        ({"state": "DOWN", "lid": 0xFFFF}, {**SEEN_VF, "link_state": "disable"}, "ready", ""),
+        ({"state": "DOWN", "lid": 0xFFFF}, {**SEEN_VF, "link_state": ""}, "ready", ""),
+        ({"state": "DOWN", "lid": 0xFFFF}, {**SEEN_VF, "port_guid": "00:00:00:00:00:00:00:00"}, "ready", ""),
+        ({"state": "DOWN", "lid": 0xFFFF, "phys_state": "Polling"}, SEEN_VF, "ready", ""),
+        ({"state": "DOWN", "lid": None}, SEEN_VF, "ready", ""),
+        ({"state": "", "lid": 0xFFFF, "rdma": None}, SEEN_VF, "ready", ""),
+    ],
+)
+def test_vfs_that_wait_for_a_lid_are_waited_for(function: Any, seen: Any, readiness: str, words: str) -> None:
+    rail = a_port(**IB_PORT, vfs=(VirtualFunction(0, VF_PCI, **seen),))
+    made = {"pci": VF_PCI, "parent": PCI, "rdma": RdmaDevice("mlx5_0v0"), "phys_state": "LinkUp", **function}
+    found = answer(VFS, hardware={NODE: hardware(rail, a_port(**{**IB_PORT, **made}))})
+    assert found[0] == readiness
+    assert words in found[1]
+
+
+def test_vfs_below_a_port_that_is_not_active_are_waited_for_with_it() -> None:
+    found = answer(VFS, hardware={NODE: hardware(a_port(**{**IB_PORT, "state": "INIT"}))})
+    assert (found[0], "their port is not ACTIVE" in found[1]) == ("progressing", True)
+
+
 def test_a_port_that_is_too_narrow_for_pods_is_waited_for() -> None:
     wide = replace(ROCE, mtu_bytes=9000)
     found = answer(wide, hardware={NODE: hardware(a_port(mtu_bytes=1500))})
@@ -319,7 +360,7 @@ def test_gids_that_could_not_be_read_are_unknown_and_not_absent() -> None:
 
 
 def test_a_node_that_was_not_read_is_unknown_with_the_reason() -> None:
-    for expectation in (ROCE, DriverLoaded(NODE, mlx5="doca")):
+    for expectation in (ROCE, DriverLoaded(NODE, mlx5="doca"), MemoryLockable(NODE), VFS):
         found = answer(expectation, hardware_problems={NODE: "no pod to run the script in"})
         assert found == ("unknown", "the inside of node worker-0 is not known: no pod to run the script in")
 
@@ -334,6 +375,21 @@ def test_a_node_that_was_not_read_is_unknown_with_the_reason() -> None:
             "drivers that are wanted",
         ),
         ({"mlx5": "doca"}, {"mlx5_driver": ""}, "progressing", "DOCA driver is not loaded"),
+        (DOCA_3_4, {}, "ready", ""),
+        (
+            DOCA_3_4,
+            {"mlx5_driver": "26.01-1.0.0"},
+            "progressing",
+            "mlx5_core is 26.01-1.0.0, doca3.4.1-26.04-1.1.0.0-1",
+        ),
+        (DOCA_3_4, {"mlx5_driver": "26.04-1.1.0.0"}, "ready", ""),
+        (DOCA_3_4, {"mlx5_driver": "a form that is not known"}, "ready", ""),
+        ({"mlx5": "doca", "mlx5_version": "sha256:0123"}, {}, "ready", ""),
+        ({"gpu": "open", "gpu_version": "580.95.05"}, {}, "ready", ""),
+        ({"gpu": "open", "gpu_version": "580"}, {}, "ready", ""),
+        ({"gpu": "open", "gpu_version": "58"}, {}, "progressing", "the GPU driver is open 580.95.05, 58 is wanted"),
+        ({"gpu": "open", "gpu_version": "570.195.03"}, {}, "progressing", "is open 580.95.05, 570.195.03 is wanted"),
+        ({"gpu": "open", "gpu_version": "sha256:0123"}, {}, "ready", ""),
         ({"mlx5": "in-box"}, {}, "progressing", "the kernel's own is wanted"),
         ({"mlx5": "in-box"}, {"mlx5_driver": ""}, "ready", ""),
         ({"mlx5": "in-box"}, {"mlx5_driver": "", "modules": {}}, "progressing", "mlx5_core is not loaded"),
@@ -382,4 +438,23 @@ def test_every_expectation_names_what_it_is_judged_with(expectation: Expectation
 
 
 def test_the_inside_of_nodes_is_no_selection() -> None:
-    assert selections_for((), (ROCE, DriverLoaded(NODE))) == ()
+    assert selections_for((), (ROCE, DriverLoaded(NODE), MemoryLockable(NODE))) == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "runtime", "readiness", "words"),
+    [
+        ("unlimited", "", "ready", "all its memory"),
+        ("8192", "unlimited", "ready", "all its memory"),
+        ("unlimited", "64", "progressing", "64 KiB (limits of crio)"),
+        ("8192", "", "progressing", "8192 KiB"),
+        (None, "", "unknown", "could not be read"),
+    ],
+)
+def test_a_new_container_must_be_able_to_lock_its_memory(
+    limit: str | None, runtime: str, readiness: str, words: str
+) -> None:
+    record = hardware(memlock_limit=limit, runtime=ContainerRuntime(memlock=runtime, memlock_origin="limits of crio"))
+    found = answer(MemoryLockable(NODE), hardware={NODE: record})
+    assert found[0] == readiness
+    assert words in found[1]

@@ -117,6 +117,14 @@ def test_paper_is_white_whatever_the_reader_has_chosen() -> None:
     assert set(re.findall(r"--\w+(?=:)", paper)) == set(light)
 
 
+def test_long_lists_are_laid_out_when_they_are_seen_and_on_paper_at_once(healthy) -> None:
+    """Of 11,200 cells that was two thirds of the work of opening the page."""
+    (rule,) = re.findall(r"@media screen\{([^{]*)\{content-visibility:auto", STYLE)
+    page = to_html(healthy)
+    assert all(f'<section id="{name}"' in page for name in re.findall(r"#([\w-]+)", rule))
+    assert "#matrix" not in rule
+
+
 def test_junit_counts_unknown_as_an_error_and_names_every_cell(broken) -> None:
     unknown = replace(broken.cells[0], verdict=Verdict.UNKNOWN, reason="\x1b[31mcut\x00short")
     root = ET.fromstring(to_junit(replace(broken, cells=(unknown, *broken.cells[1:]))))
@@ -189,6 +197,27 @@ def test_a_baseline_names_what_is_slower_and_what_is_no_longer_covered(healthy) 
     assert [item.cell for item in now.regressions] == [slower.id]
     assert len(now.coverage.shrunk) == 1
     assert now.cells[0].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ({"p50": 2.0, "p99": 30.0}, ""),
+        ({"p50": 2.5, "p99": 3.0}, ""),
+        ({"p50": 3.0, "p99": 3.0}, "3.00 us (p50), was 2.00"),
+        ({}, ""),
+    ],
+    ids=["the-tail-alone", "within", "slower", "not-measured"],
+)
+def test_a_baseline_names_latency_that_grew(healthy, now, said) -> None:
+    def with_latency(latency_us):
+        return replace(healthy, cells=(replace(healthy.cells[0], average_gbps=None, latency_us=latency_us),))
+
+    before, after = with_latency({"p50": 2.0, "p99": 3.0}), with_latency(now)
+    assert [item.change for item in compared(after, before).regressions] == ([said] if said else [])
+    document = diff_document(before, after)
+    assert (document.exit_code, said in document.text) == (5 if said else 0, True)
+    jsonschema.validate(json.loads(json.dumps(document.as_data())), payload_schema("verify-diff"))
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.verifying import verified
+from support.verifying import layout, verified
 
 from railwright import api
 from railwright.core.marks import VIRTUAL, VIRTUAL_CLUSTER, VIRTUAL_NOT_REAL
@@ -20,8 +20,10 @@ from railwright.report.formats import to_json, to_text
 from railwright.report.model import Document
 from railwright.report.verification.html import to_html
 from railwright.report.verification.junit import to_junit
-from railwright.verify.layout import layout_of_plan
+from railwright.verify.layout import EMULATED_EFFORT, layout_of_plan
 from railwright.verify.model import VerifyRecord
+from railwright.verify.planned import FULL, QUICK, Options, plan_run
+from railwright.verify.task import Effort
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +116,15 @@ async def test_a_verify_on_it_asks_no_gpu_for_memory_and_names_what_is_not_real(
     assert (elsewhere.gpus_per_node, elsewhere.has_floors, elsewhere.not_real) == (8, True, ())
     assert there.patience_s > 10 * elsewhere.patience_s
     assert (there.timeout_exponent, elsewhere.timeout_exponent) == (20, None)
+
+
+@pytest.mark.parametrize("chosen", [None, FULL])
+async def test_emulated_processors_are_given_little_unless_somebody_chose_how_much(chosen: Effort | None) -> None:
+    usual = layout(2)
+    wanted = Options(quick=True, effort=chosen)
+    emulated = plan_run(replace(usual, is_emulated=True), wanted)
+    there, elsewhere = emulated.options, plan_run(usual, wanted).options
+    assert (emulated.schedule.expected_s > 300) == (chosen is None)
+    assert there.measured_with == (chosen or EMULATED_EFFORT)
+    assert (elsewhere.measured_with, elsewhere.peer_share) == (chosen or QUICK, 0.5)
+    assert there.peer_share == (0.5 if chosen else 0.2)

@@ -69,6 +69,15 @@ def test_every_fault_opens_in_a_world_where_it_matters(fault):
     open_simulator(f"{world}+{fault.name}")
 
 
+@pytest.mark.parametrize("fault", ["channel-gone", "approval-forgotten", "pool-old-names", "no-sm"])
+def test_a_fault_that_finds_nothing_to_break_is_refused_with_the_worlds_where_it_does(fault):
+    with pytest.raises(UsageError, match=f"{fault} finds nothing to break in sim:h200-roce") as refused:
+        open_simulator(f"h200-roce+{fault}")
+    world = "h200-ib" if fault == "no-sm" else "adopt"
+    assert f"sim:{world}+{fault}" in refused.value.hint
+    assert refused.value.exit_code == 2
+
+
 def test_names_of_worlds_and_faults_are_there_once_with_a_line_each():
     for table in (WORLDS, FAULTS):
         assert len({item.name for item in table}) == len(table)

@@ -78,6 +78,18 @@ async def test_vfs_are_made_and_counted_and_their_resource_outlives_the_policy_w
     assert await allocatable(world, "openshift.io/rail0") == "0"
 
 
+async def test_a_port_with_vfs_is_not_offered_and_its_name_selects_them():
+    world = await sriov_cluster()
+    await world.cluster.apply(a_sriov_policy())
+    await world.clock.sleep(200)
+    selectors = {"port": {"pfNames": ["enp24s0np0"]}, "address": {"pciAddresses": ["0000:18:00.0"]}}
+    for name, selector in selectors.items():
+        config = {"resourceList": [{"resourcePrefix": "nvidia.com", "resourceName": name, "selectors": selector}]}
+        await world.cluster.apply(nic_policy(sriovDevicePlugin=plugin(config, "sriov-network-device-plugin")))
+        await world.clock.sleep(300)
+        assert await allocatable(world, f"nvidia.com/{name}") == ("8" if name == "port" else "0")
+
+
 @pytest.mark.parametrize(
     ("fault", "status", "error"),
     [("vfs-stuck", "InProgress", ""), ("vf-lockdown", "Failed", "mellanox device detected when in lockdown mode")],

@@ -1,17 +1,34 @@
 """Halves in pods: our probes in any Python, perftest alone where there is none."""
 
+import os
+import secrets
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from railwright.core.errors import ClusterUnreachable
 from railwright.core.ids import NetDevice, NodeName
-from railwright.dataplane.model import EvidenceRequest, Meeting, Memory, NixlRequest, PerftestRequest, RailEnd, Wire
+from railwright.dataplane.model import (
+    EngineRequest,
+    EvidenceRequest,
+    Meeting,
+    Memory,
+    NixlRequest,
+    PerftestRequest,
+    RailEnd,
+    Reply,
+    Request,
+    Wire,
+)
 from railwright.dataplane.wire import read_reply, request_text
 from railwright.ports.cluster import ExecResult
-from railwright.verify.pods.bundle import START, program
+from railwright.verify.pods.bundle import START, program, program_kept
 from railwright.verify.pods.endpoint import PodEndpoint, has_python
 from railwright.verify.pods.shell import perftest_reply, perftest_script
 
@@ -60,6 +77,67 @@ def test_programs_that_a_half_starts_find_our_probes_too() -> None:
     reply = run_bundled(NixlRequest(LISTEN, RailEnd(), memory=Memory("host")), "--timeout-s", "20")
     assert reply.problem is not None
     assert reply.problem.code in {"peer-missing", "tool-missing", "no-library"}
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """A name under which probes are kept; whoever keeps them is ended afterwards."""
+    made = f"railwright-test-{secrets.token_hex(4)}"
+    yield made
+    for process in keepers(made):
+        os.kill(process, signal.SIGKILL)
+
+
+def keepers(name: str) -> list[int]:
+    """Processes that were started with the name in what they execute, and are still there."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"KEEPS={name}".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def ask_kept(name: str, request: Request, *, spoiled: bool = False) -> Reply:
+    before, after = program_kept(name)
+    serving, alone = after.splitlines(keepends=True)
+    text = before + request_text(request) + "\n" + ("raise SystemExit\n" if spoiled else serving) + alone
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", START, "--timeout-s", "20"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "KEEPS": name},
+    )
+    return read_reply(done.stdout.strip().splitlines()[-1])
+
+
+def test_probes_that_stay_loaded_answer_each_request_in_a_child_of_its_own(name: str) -> None:
+    assert [ask_kept(name, EvidenceRequest()).probe for _ in range(2)] == ["evidence", "evidence"]
+    assert len(keepers(name)) == 1
+    assert ask_kept(name, PerftestRequest(CONNECT, RAIL)).problem is not None
+
+
+def test_where_none_can_stay_loaded_a_half_runs_alone(name: str) -> None:
+    assert ask_kept(name, EvidenceRequest(), spoiled=True).probe == "evidence"
+    assert keepers(name) == []
+
+
+def test_a_half_ends_when_whoever_asked_has_gone(name: str) -> None:
+    ask_kept(name, EvidenceRequest())
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(f"\0{name}")
+        patient = replace(LISTEN, port=0, patience_s=50.0)
+        line.sendall(f"50 {request_text(EngineRequest(patient, RAIL))}\n".encode())
+        while len(keepers(name)) < 3:
+            os.sched_yield()
+    while len(keepers(name)) > 1:
+        os.sched_yield()
 
 
 async def test_an_exec_that_fails_is_a_problem_of_the_reply() -> None:

@@ -1,5 +1,6 @@
 """Text of Kubernetes objects -> objects, checked: hostile or broken text is an error with its place, or left out."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ from railwright.adapters.archive.limits import MAX_NESTING, MAX_OBJECT_BYTES, MA
 from railwright.adapters.archive.tree import Tree
 from railwright.core.errors import UsageError
 from railwright.core.objects import Kind, KubeObject
+
+_NAME = re.compile(r"[^/%\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 def lines(tree: Tree, path: str, limit_bytes: int = MAX_OBJECT_BYTES) -> Iterator[bytes]:
@@ -63,7 +66,18 @@ def whole(value: Any, kind: Kind) -> KubeObject | None:
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         return None
     metadata = value["metadata"]
-    if not isinstance(metadata.get("name"), str) or not isinstance(metadata.get("namespace", ""), str):
+    namespace = metadata.get("namespace", "")
+    if not _is_name(metadata.get("name")) or not (namespace == "" or _is_name(namespace)):
         return None
     typed = {"apiVersion": kind.api_version, "kind": kind.kind, **value}
     return typed if (typed["apiVersion"], typed["kind"]) == (kind.api_version, kind.kind) else None
+
+
+def _is_name(value: Any) -> bool:
+    """
+    Whether an API server takes an object or a namespace of this name: paths of files are made of such names.
+
+    Control characters, which no kind of ours may have in its names, are left out too.
+    Source: kubernetes/apimachinery v0.33, pkg/api/validation/path/name.go, IsValidPathSegmentName.
+    """
+    return isinstance(value, str) and value not in {".", ".."} and _NAME.fullmatch(value) is not None

@@ -151,7 +151,7 @@ def _index(file: BinaryIO, path: Path, share: Share) -> Tree:
     for member in TarReader(file, str(path)).members():
         if member.left_aside:
             left_aside[member.left_aside] += 1
-        elif share(member.path, member.size_bytes):
+        elif share(member.path, member.size_bytes) or not member.size_bytes:
             parts[_clean(member.path)] = (file.tell(), member.size_bytes)
     return _Slices(str(path), file, parts, left_aside=left_aside)
 

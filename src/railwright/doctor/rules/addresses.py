@@ -21,7 +21,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects, single
+from railwright.doctor.needs import INSIDE, objects, reads_rails, single
 from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of
 from railwright.doctor.seen import Seen
 from railwright.facts.sources.network_status import parse_network_status
@@ -42,7 +42,10 @@ ADDRESSES_COLLIDE = RuleInfo(
         objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.POD, kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL),
         single(Ref(kinds.NETWORK_CONFIG, "", "cluster")),
     ),
-    uses=(INSIDE,),
+    uses=(
+        INSIDE,
+        reads_rails(),
+    ),
     covers=("B072", "B080", "B082", "B090"),
     leads_to=(Condition.RDMA_FAILS, Condition.WORKLOAD_WAITS),
 )
@@ -58,6 +61,8 @@ def judge_addresses(seen: Seen) -> Iterator[Finding | Unknown]:
     for kind in (kinds.NV_IPAM_IP_POOL, kinds.NV_IPAM_CIDR_POOL):
         for pool in seen.of_kind(kind):
             yield from _pool(pool, seen)
+            if isinstance(dig(pool, "spec", "perNodeBlockSize"), int):
+                yield from seen.unknown_inside(ADDRESSES_COLLIDE, seen.everything.node_by_name)
 
 
 def _doubled(seen: Seen) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, NODES, SRIOV_POLICIES, objects, pods_of
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, NODES, SRIOV_POLICIES, objects, pods_of, reads
 from railwright.doctor.operators import SRIOV
 from railwright.doctor.pace import PACE, is_driver_new, moving
 from railwright.doctor.pods import DRIVER_LIMIT_S, USUAL_LIMIT_S, age_s
@@ -46,7 +46,7 @@ RESOURCE_NOT_ALLOCATABLE = RuleInfo(
     source="Measured: Network Operator 26.4.1 and GPU Operator 26.7.0 against kube-apiserver 1.36.3, 2026-11 (ready with "
     "nothing allocatable); Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources (an empty pool is offered as 0)",
     needs=(NODES, PROMISES),
-    uses=(PACE, INSIDE, BY_OPERATORS),
+    uses=(PACE, INSIDE, reads(relies_on=("pci", "net", "infiniband")), BY_OPERATORS),
     covers=("B047", "B051", "B055", "B056", "B057", "B058", "B113"),
     leads_to=(Condition.WORKLOAD_WAITS,),
     shows=(
@@ -102,6 +102,7 @@ def judge_allocatable(seen: Seen) -> Iterator[Finding | Unknown]:
         short = _short(seen, node, resource, made)
         if short is not None:
             groups[str(short.promise.policy), short.reason.text, bool(short.reason.step)].append(short)
+    yield from seen.unknown_inside(RESOURCE_NOT_ALLOCATABLE, [node for node, name in wanted if name == GPU_RESOURCE])
     for shorts in groups.values():
         yield _resources(shorts)
 
@@ -261,7 +262,7 @@ VFS_NOT_AS_WANTED = RuleInfo(
     source="Measured: SR-IOV network operator 1.6.0 against kube-apiserver 1.36.3, 2026-11; "
     "openshift/sriov-network-operator 44199ad5, pkg/plugins/mellanox/mellanox_plugin.go (lockdown)",
     needs=(NODES, objects(kinds.SRIOV_NETWORK_NODE_STATE, *SRIOV_POLICIES), pods_of(SRIOV)),
-    uses=(PACE, INSIDE),
+    uses=(PACE, INSIDE, reads("lockdown")),
     covers=("B049", "B053", "B054", "B060", "B069", "B107", "B160", "B164"),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
     shows=(Condition.VFS_MISSING, Condition.OPERATOR_MISSING, Condition.NIC_DRIVER_NOT_READY, Condition.LABELS_MISSING),

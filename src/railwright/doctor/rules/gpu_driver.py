@@ -19,7 +19,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects, reads, reads_rails
 from railwright.doctor.operators import GPU
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -38,7 +38,11 @@ MEMORY_OUT_OF_REACH = RuleInfo(
     "after a NIC driver upgrade the old one is refused. Jobs then copy through host memory, and nothing says so.",
     source="NVIDIA/cloud-native-docs 52dcb7b8, gpu-operator/gpu-operator-rdma.rst; NVIDIA GPUDirect RDMA docs 13.0; "
     "https://github.com/NVIDIA/gpu-operator/issues/2868 (2026-09)",
-    needs=(INSIDE, objects(kinds.CLUSTER_POLICY)),
+    needs=(
+        INSIDE,
+        reads_rails("nvidia-version", "kernel-config", relies_on=("modules", "values")),
+        objects(kinds.CLUSTER_POLICY),
+    ),
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B026", "B140", "B141"),
     leads_to=(Condition.PEER_MEMORY_MISSING, Condition.NOT_DIRECT),
@@ -141,7 +145,7 @@ GPU_DRIVER_HELD = RuleInfo(
     "not ready, or a node waits for its upgrade.",
     source="NVIDIA/gpu-driver-container, _unload_driver; NVIDIA/k8s-driver-manager, eviction filters; "
     "https://github.com/NVIDIA/gpu-operator/issues/2570 (2026-06)",
-    needs=(INSIDE, objects(kinds.POD)),
+    needs=(INSIDE, reads("modules"), objects(kinds.POD)),
     covers=("B036", "B165", "B173"),
     leads_to=(Condition.GPU_DRIVER_NOT_READY, Condition.ROLLOUT_STUCK),
 )

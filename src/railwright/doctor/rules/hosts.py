@@ -21,7 +21,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import INSIDE, objects, reads, reads_rails
 from railwright.doctor.nic_policy import NAME
 from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
@@ -38,7 +38,10 @@ NODE_UNLIKE_GROUP = RuleInfo(
     "device that fell off its bus is in no list. One with another NIC firmware, driver, kernel or BIOS fails, or slows, in "
     "ways that no setting explains, and its jobs take the others along. During a roll-out this is as it should be.",
     source="decision of the authors: compared with the majority of like nodes (2026-11-30)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("cpu", "dmi", "values", "nvidia-version", relies_on=("pci",)),
+    ),
     covers=(),
     leads_to=(Condition.RDMA_SLOW,),
 )
@@ -149,7 +152,7 @@ UPLINK_IN_DANGER = RuleInfo(
     "pod tries again after the reboot. A warning once the container's driver runs: the next upgrade does it again.",
     source="https://github.com/Mellanox/network-operator/issues/2176; Mellanox/network-operator-docs 0c0ecad, release notes, known "
     "limitations (2026-05-21)",
-    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
+    needs=(INSIDE, reads_rails("values"), objects(kinds.NIC_CLUSTER_POLICY)),
     covers=("B018", "B159"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.ROLLOUT_STUCK),
 )
@@ -220,7 +223,10 @@ LEFT_CHANGED = RuleInfo(
     "addresses on idle virtual functions, and brings routes along.",
     source="containernetworking/plugins v1.9, host-device; https://github.com/containernetworking/plugins/issues/773; "
     "https://github.com/openshift/sriov-network-operator/issues/414 (2025-05)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads("pci", "net", "addr"),
+    ),
     covers=("B076", "B085", "B170"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.NETWORK_MISSING),
 )

@@ -20,10 +20,11 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects, reads
 from railwright.doctor.operators import GPU, NETWORK, NFD, SRIOV
 from railwright.doctor.seen import Seen
 from railwright.facts.model import Platform, PodFacts
+from railwright.plan.labelling import NFD_WORKERS
 
 NOT_IN_FORCE = RuleInfo(
     name=RuleId("operator-resource-not-in-force"),
@@ -54,7 +55,10 @@ NOT_IN_FORCE = RuleInfo(
         ),
         BY_OPERATORS,
     ),
-    uses=(INSIDE,),
+    uses=(
+        INSIDE,
+        reads(relies_on=("pci", "values")),
+    ),
     covers=("B002", "B008", "B013", "B025"),
     leads_to=(
         Condition.OPERATOR_MISSING,
@@ -278,7 +282,7 @@ TWO_INSTALLATIONS = RuleInfo(
     leads_to=(Condition.LABELS_MISSING, Condition.POD_CRASHES, Condition.NETWORK_MISSING),
 )
 _FUNCTIONS = {
-    "node feature discovery's worker": ("nfd-worker", "node-feature-discovery-worker"),
+    "node feature discovery's worker": NFD_WORKERS,
     "node feature discovery's master": ("nfd-master", "node-feature-discovery-master"),
     "the GPU device plugin": ("nvidia-device-plugin-daemonset", "nvidia-device-plugin"),
     "the shared RDMA device plugin": ("rdma-shared-dp-ds", "rdma-shared-dp"),

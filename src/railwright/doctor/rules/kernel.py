@@ -18,7 +18,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects, reads, reads_rails
 from railwright.doctor.nic_policy import NAME
 from railwright.doctor.operators import GPU
 from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, holders
@@ -45,7 +45,7 @@ STACK_HELD = RuleInfo(
     "nvidia_peermem that is loaded already depend on it and keep it in place. Silent on nodes that run the container's driver already, and for modules without users that the policy has unloaded.",
     source="Mellanox/doca-driver-build 445df1e, entrypoint (storage and third-party modules); NVIDIA Network Operator docs 26.4, DOCA "
     "driver container, environment variables (2026-07)",
-    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY)),
+    needs=(INSIDE, reads("modules", relies_on=("values",)), objects(kinds.NIC_CLUSTER_POLICY)),
     uses=(objects(kinds.POD),),
     covers=("B024", "B027", "B034", "B038", "B040"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.POD_CRASHES),
@@ -153,7 +153,11 @@ KERNEL_WITHOUT_PACKAGES = RuleInfo(
     "taken for the present one. Judged where a driver container is wanted and not running.",
     source="https://github.com/Mellanox/network-operator/issues/720; https://github.com/NVIDIA/gpu-operator/issues/1207; "
     "Mellanox/network-operator-docs 0c0ecad, release notes, known limitations of 25.7 (2026-05-21)",
-    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY)),
+    needs=(
+        INSIDE,
+        reads("meta", "mofed", "pci", relies_on=("values", "nvidia-version")),
+        objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY),
+    ),
     uses=(BY_OPERATORS, objects(kinds.MACHINE_CONFIG_POOL)),
     covers=("B011", "B031", "B045", "B162"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
@@ -232,9 +236,9 @@ RDMA_DEVICES_MISSING = RuleInfo(
     "RDMA is wanted.",
     source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, required character devices; rdma-core v57, kernel-boot modules "
     "(2026-04-07)",
-    needs=(INSIDE, WHO_WANTS_RDMA),
+    needs=(INSIDE, reads_rails("devices", relies_on=("modules", "infiniband")), WHO_WANTS_RDMA),
     uses=(BY_OPERATORS,),
-    covers=("B019", "B047", "B069"),
+    covers=("B047", "B069"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.RDMA_FAILS),
 )
 _MODULES = ("ib_core", "mlx5_ib", "ib_uverbs")
@@ -273,13 +277,8 @@ def judge_devices(seen: Seen) -> Iterator[Finding | Unknown]:
             nodes=(item.node for item in evidence if item.node),
         )
     if unread:
-        yield Unknown(
-            RDMA_DEVICES_MISSING.name,
-            "/dev/infiniband",
-            "could not be looked at",
-            "read the node as root",
-            tuple(unread),
-        )
+        how = "read the node as root"
+        yield Unknown(RDMA_DEVICES_MISSING.name, "/dev/infiniband", "could not be looked at", how, tuple(unread))
 
 
 def _absent(files: tuple[str, ...], hardware: NodeHardware) -> Iterator[str]:
@@ -300,7 +299,7 @@ MEMLOCK_LIMITED = RuleInfo(
     "larger ones fail with ENOMEM, or fall back to TCP. An error where a pod that asks for rails is caught by it.",
     source="capabilities(7), CAP_IPC_LOCK; OpenShift 4.20 docs, ContainerRuntimeConfig and CRI-O default_ulimits; "
     "https://github.com/kubernetes/kubernetes/issues/3595 (2026-08)",
-    needs=(INSIDE, WHO_WANTS_RDMA),
+    needs=(INSIDE, reads_rails("runtime"), WHO_WANTS_RDMA),
     uses=(BY_OPERATORS,),
     covers=("B095",),
     leads_to=(Condition.RDMA_FAILS,),

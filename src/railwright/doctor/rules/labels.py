@@ -22,7 +22,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, NODES, objects
+from railwright.doctor.needs import INSIDE, NODES, objects, reads
 from railwright.doctor.nic_policy import NIC_LABEL, WAIT_LABEL
 from railwright.doctor.operators import NETWORK
 from railwright.doctor.pace import PACE, is_driver_new, is_new, moving
@@ -46,7 +46,7 @@ HARDWARE_NOT_LABELLED = RuleInfo(
     "Where its worker runs there and all of this is right, its own logs tell. Silent while nothing needs the labels.",
     source="node-feature-discovery v0.17, documentation of sources.pci.deviceClassWhitelist and deviceLabelFields; "
     "NVIDIA Network Operator v26.4.1, NodeFeatureRule and selectors of its DaemonSets (2026-08-22)",
-    needs=(INSIDE, objects(*_WANTS_LABELS)),
+    needs=(INSIDE, reads("pci"), objects(*_WANTS_LABELS)),
     uses=(PACE,),
     covers=("B013",),
     leads_to=(Condition.LABELS_MISSING,),

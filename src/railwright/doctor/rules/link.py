@@ -17,7 +17,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, reads_rails
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -38,7 +38,10 @@ PORT_DOWN = RuleInfo(
     "LINK_TYPE in firmware. An error where RDMA is wanted. InfiniBand ports that wait for a subnet manager are another rule's.",
     source="Linux Documentation/ABI/stable/sysfs-class-infiniband, state and phys_state (v6.12); NVIDIA ConnectX firmware docs, "
     "LINK_TYPE_P1 (2026-11)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(),
+    ),
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B109",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
@@ -108,7 +111,10 @@ NOT_MANAGED = RuleInfo(
     "means that the manager does not support virtualization. The same rail under two masters on two nodes is two fabrics, or a "
     "second manager that took over with other settings.",
     source="OpenSM docs 3.3, virt_enabled; InfiniBand Architecture 1.7, volume 1, subnet management (2026-11)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(),
+    ),
     covers=("B109", "B113", "B122"),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
 )
@@ -200,7 +206,10 @@ LINK_ERRORS = RuleInfo(
     "since what a card can do at most depends on its part number.",
     source="Linux Documentation/ABI/stable/sysfs-class-infiniband, counters and hw_counters (v6.12); NVIDIA NIC counters, "
     "understanding mlx5 ethtool counters. Limits: estimates of the authors (2026-11-30)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("counters", "ethtool", "dmesg"),
+    ),
     covers=("B111", "B114"),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
 )

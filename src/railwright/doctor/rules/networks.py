@@ -21,7 +21,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects, reads_rails
 from railwright.doctor.networks import Attachment, attachments
 from railwright.doctor.promises import PROMISES, promises, sriov_prefix
 from railwright.doctor.seen import Seen
@@ -59,7 +59,7 @@ ATTACHMENT_UNUSABLE = RuleInfo(
         objects(kinds.NETWORK_ATTACHMENT_DEFINITION, kinds.NAMESPACE, *_NETWORKS, *_SRIOV_NETWORKS, *_POOLS),
         PROMISES,
     ),
-    uses=(INSIDE, BY_OPERATORS),
+    uses=(INSIDE, reads_rails("cni", relies_on=("pci", "net")), BY_OPERATORS),
     covers=("B071", "B078", "B079", "B084", "B087", "B089"),
     leads_to=(Condition.NETWORK_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING, Condition.OPERATOR_MISSING),
@@ -90,9 +90,8 @@ def judge_attachments(seen: Seen) -> Iterator[Finding | Unknown]:
             yield _finding(item.ref, text, tuple(evidence for _, evidence in problems), (item.thing,))
     yield from _masters(found, seen)
     yield from _unfit_masters(found, seen)
-    lack = INSIDE.lack(seen.everything)
-    if found and lack is not None:
-        yield Unknown(ATTACHMENT_UNUSABLE.name, INSIDE.missing, lack.why, INSIDE.how, lack.nodes)
+    if found:
+        yield from seen.unknown_inside(ATTACHMENT_UNUSABLE, seen.everything.node_by_name)
 
 
 def _judge(network: KubeObject, seen: Seen) -> Judgement:

@@ -17,16 +17,15 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import INSIDE, objects, reads_rails
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node, one_a_node, set_kernel_arguments
+from railwright.facts.detours import bridges_between, is_bare_x86, is_spared, is_translated, redirects
 from railwright.facts.model import Gpu, NodeHardware
 from railwright.facts.node_model import AcsState, PciBridge
-from railwright.facts.pci import parting
 
 _READ_CONFIG = "read the node as root with CAP_SYS_ADMIN: config space above 64 bytes is hidden from others"
-_TRANSLATING = frozenset({"DMA", "DMA-FQ", "mixed"})
 _ENCODING = {8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 242 / 256}
 """Share of bits that carry data, by GT/s; 8b/10b below. Source: PCI Express Base 6.0, 4.2."""
 
@@ -43,7 +42,10 @@ ACS_REDIRECTS = RuleInfo(
     "is right where ATS is on at the NIC and the bridges let translated requests pass (virtual machines, Grace).",
     source="Linux drivers/pci/p2pdma.c, calc_map_type_and_dist (v6.12); NVIDIA NCCL docs 2.30, troubleshooting, PCI access control "
     "services (2026-11)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("pci-config", relies_on=("cpu",)),
+    ),
     uses=(_POOLS,),
     covers=("B126", "B130"),
     leads_to=(Condition.RDMA_SLOW,),
@@ -60,12 +62,12 @@ def judge_acs(seen: Seen) -> Iterator[Finding | Unknown]:
         if hardware.processor.under_hypervisor:
             continue
         for rail in rails:
-            for pci in _between(rail):
+            for pci in bridges_between(rail.gpu, rail.port) if rail.gpu is not None else ():
                 bridge = hardware.bridge(pci)
                 config = bridge.config if bridge is not None else None
                 if config is None or not config.extended_read:
                     unread[name] = None
-                elif config.acs is not None and _redirects(config.acs) and not _translated(config.acs, rail):
+                elif config.acs is not None and redirects(config.acs) and not is_spared(config.acs, rail.port):
                     what = f"bridge {pci} between {rail.where} and GPU {rail.gpu.pci if rail.gpu else ''}"
                     evidence.append(on_node(name, what, f"ACS control {_bits(config.acs)}"))
                     bridges.setdefault(name, {})[pci] = None
@@ -79,26 +81,6 @@ def judge_acs(seen: Seen) -> Iterator[Finding | Unknown]:
         )
     if unread:
         yield Unknown(ACS_REDIRECTS.name, "config space of bridges", "not readable", _READ_CONFIG, tuple(unread))
-
-
-def _between(rail: RailHere) -> tuple[PciAddress, ...]:
-    """Bridges below the common one on both sides; none when the paths have no bridge in common."""
-    gpu, port = rail.gpu, rail.port
-    if gpu is None or gpu.root != port.root:
-        return ()
-    way = parting(gpu, port)
-    if not way.shared:
-        return ()
-    return (*gpu.pci_path[way.shared : -1], *port.pci_path[way.shared : -1])
-
-
-def _redirects(acs: AcsState) -> bool:
-    return acs.request_redirect or acs.completion_redirect
-
-
-def _translated(acs: AcsState, rail: RailHere) -> bool:
-    config = rail.port.config
-    return acs.direct_translated and config is not None and config.ats_enabled is True
 
 
 def _bits(acs: AcsState) -> str:
@@ -141,7 +123,10 @@ IOMMU_TRANSLATES = RuleInfo(
     "judged in virtual machines and on Grace, where translation is meant.",
     source="NVIDIA GPUDirect RDMA docs 13.0, supported systems (IOMMU); Linux Documentation/admin-guide/kernel-parameters.txt, "
     "iommu (v6.12)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("iommu", relies_on=("meta", "cpu")),
+    ),
     uses=(_POOLS,),
     covers=("B133", "B135"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
@@ -154,12 +139,12 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
     unread: list[NodeName] = []
     for name in seen.rails:
         hardware = seen.inside[name]
-        if not _is_bare_x86(hardware):
+        if not is_bare_x86(hardware):
             continue
         state = hardware.iommu
         if state.present is None or (state.present and not state.default_type):
             unread.append(name)
-        elif state.present and state.default_type in _TRANSLATING:
+        elif is_translated(hardware):
             evidence.append(on_node(name, "IOMMU groups of GPUs and NICs", state.default_type))
             evidence.append(on_node(name, "kernel arguments", _iommu_arguments(hardware)))
     if evidence:
@@ -184,13 +169,9 @@ def judge_iommu(seen: Seen) -> Iterator[Finding | Unknown]:
         )
 
 
-def _is_bare_x86(hardware: NodeHardware) -> bool:
-    return hardware.architecture == "x86_64" and not hardware.processor.under_hypervisor
-
-
 def _iommu_arguments(hardware: NodeHardware) -> str:
     words = [word for word in hardware.kernel_arguments.split() if "iommu" in word]
-    return " ".join(words) or "none that speaks of the IOMMU"
+    return " ".join(words) or ("none that speaks of the IOMMU" if hardware.kernel_arguments else "not read")
 
 
 LINK_BELOW_CAPABILITY = RuleInfo(
@@ -202,7 +183,10 @@ LINK_BELOW_CAPABILITY = RuleInfo(
     "rate. NICs are judged by speed and width, GPUs by width alone, since idle GPUs lower their speed. A slot that is still faster "
     "than the port is silent.",
     source="PCI Express Base 6.0, link training; Linux drivers/pci/pci.c, pcie_print_link_status (v6.12)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(),
+    ),
     covers=("B131",),
     leads_to=(Condition.RDMA_SLOW,),
 )
@@ -288,7 +272,10 @@ FUNCTION_SETTINGS = RuleInfo(
     "bandwidth, the more the faster the port. Judged against what the function itself can do.",
     source="UCX v1.20 docs, UCX_IB_PCI_RELAXED_ORDERING; PCI Express Base 6.0, Device Control register; "
     "https://github.com/openucx/ucx/pull/10955 (2025-10)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("pci-config"),
+    ),
     covers=("B134",),
     leads_to=(Condition.RDMA_SLOW,),
 )
@@ -304,7 +291,7 @@ def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
     for name, rails in seen.rails.items():
         for rail in rails:
             config = rail.port.config
-            if config is None:
+            if config is None or config.relaxed_ordering is None:
                 unread[name] = None
                 continue
             if config.relaxed_ordering is False:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from railwright.core.ids import NodeName, RuleId
 from railwright.doctor.model import Condition, Evidence, Finding, Layer, Remedy, Rule, RuleInfo, Severity, conclude
-from railwright.doctor.needs import INSIDE
+from railwright.doctor.needs import INSIDE, reads_rails
 from railwright.doctor.rails import RailHere, nearest_gpu
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_node
@@ -20,7 +20,10 @@ RAIL_FAR_FROM_GPU = RuleInfo(
     "same rails of other nodes has a card in the wrong slot. Grace, where GPU and NIC always meet at the CPU, is left out. In a "
     "virtual machine the tree that is seen is the hypervisor's invention.",
     source="NVIDIA NCCL docs 2.30, NCCL_NET_GDR_LEVEL; NVML API reference, nvmlGpuTopologyLevel_t (2026-11)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(relies_on=("meta", "cpu")),
+    ),
     covers=("B127", "B143"),
     leads_to=(Condition.RDMA_SLOW, Condition.NOT_DIRECT),
 )

@@ -19,12 +19,12 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects, reads
 from railwright.doctor.networks import attachment_of, nads_by_place
 from railwright.doctor.pods import thing, workload_pods
 from railwright.doctor.promises import vf_resources
 from railwright.doctor.seen import Seen
-from railwright.doctor.switches import not_there, switched_off
+from railwright.doctor.switches import DEVICE_FILTERS, not_there, switched_off
 from railwright.doctor.wanted import is_rail, promised_resources, uses_rails
 from railwright.facts.model import ContainerFacts, PodFacts
 from railwright.facts.nodes import quantity
@@ -42,7 +42,12 @@ SETTINGS_HINDER = RuleInfo(
     source="NCCL documentation, Environment Variables (read 2026-11); UCX documentation; Kubernetes documentation, Volumes "
     "(emptyDir, Memory); Measured: NIXL 1.5.1 over UCX 1.23.0, 2026-11 (a write over TCP passed without a word)",
     needs=(objects(kinds.POD, kinds.NETWORK_ATTACHMENT_DEFINITION),),
-    uses=(objects(kinds.NAMESPACE, kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES), BY_OPERATORS, INSIDE),
+    uses=(
+        objects(kinds.NAMESPACE, kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES),
+        BY_OPERATORS,
+        INSIDE,
+        reads("pci", "infiniband"),
+    ),
     covers=(
         "B096",
         "B100",
@@ -73,11 +78,11 @@ def judge_settings(seen: Seen) -> Iterator[Finding | Unknown]:
     """Collect what hinders, and group pods of one workload with the same."""
     groups: dict[tuple[str, str], list[tuple[PodFacts, Evidence, str]]] = defaultdict(list)
     promised, functions = promised_resources(seen), vf_resources(seen)
-    for pod in workload_pods(seen):
-        if not uses_rails(pod, promised):
-            continue
+    pods = [pod for pod in workload_pods(seen) if uses_rails(pod, promised)]
+    for pod in pods:
         for problem, remedy, evidence in (*_shape(seen, pod, functions), *_variables(seen, pod, promised)):
             groups[f"{pod.namespace}/{pod.owner or pod.name}", problem].append((pod, evidence, remedy))
+    yield from seen.unknown_inside(SETTINGS_HINDER, [pod.node for pod in pods if pod.node and _names_devices(pod)])
     for (_, problem), found in groups.items():
         pod, _, remedy = found[0]
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -139,6 +144,11 @@ def _variables(seen: Seen, pod: PodFacts, promised: frozenset[str]) -> Iterator[
                 remedy,
                 Evidence(f"pod {pod.namespace}/{pod.name}", f"container {container.name} env {name}", value, pod.node),
             )
+
+
+def _names_devices(pod: PodFacts) -> bool:
+    """Whether a pod's variables name RDMA devices, which its node has or has not."""
+    return any(DEVICE_FILTERS & container.environment.keys() for container in pod.containers)
 
 
 def _devices(seen: Seen, pod: PodFacts) -> frozenset[str]:

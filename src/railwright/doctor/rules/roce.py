@@ -18,7 +18,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, objects, reads_rails
 from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -37,22 +37,21 @@ GID_MISSING = RuleInfo(
     "when the device is not up, when IPv6 is switched off and no IPv4 address is set, when the card is in RoCE v1 mode, or when the "
     "address sits on another device (a bond, a bridge). Ports that pods hold are not judged.",
     source="Linux drivers/infiniband/core/cache.c and roce_gid_mgmt.c (v6.12)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(relies_on=("gids", "infiniband", "net")),
+    ),
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B070", "B106"),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
 )
 
 
-def judge_gids(seen: Seen) -> Iterator[Finding | Unknown]:
+def judge_gids(seen: Seen) -> Iterator[Finding]:
     """Look for a RoCE v2 entry of each active Ethernet rail, on its own device."""
     wanted = rdma_wanted(seen)
     evidence: list[Evidence] = []
-    unread: list[NodeName] = []
-    for name, rails in seen.rails.items():
-        if any(item.what.startswith("gids") for item in seen.inside[name].unseen):
-            unread.append(name)
-            continue
+    for rails in seen.rails.values():
         for rail in rails:
             port = rail.port
             if not rail.is_ethernet or port.rdma is None or port.netdev is None or port.state != "ACTIVE":
@@ -60,7 +59,7 @@ def judge_gids(seen: Seen) -> Iterator[Finding | Unknown]:
             types = sorted({gid.type for gid in port.gids})
             if _V2 not in types:
                 evidence.append(
-                    on_node(name, f"{rail.name} {rail.where} GID types", ", ".join(types) or "no GID at all")
+                    on_node(rail.node, f"{rail.name} {rail.where} GID types", ", ".join(types) or "no GID at all")
                 )
     if evidence:
         nodes = [item.node for item in evidence if item.node]
@@ -76,8 +75,6 @@ def judge_gids(seen: Seen) -> Iterator[Finding | Unknown]:
             nodes=nodes,
             severity=Severity.ERROR if wanted & set(nodes) else None,
         )
-    if unread:
-        yield Unknown(GID_MISSING.name, "GIDs of ports", "the record lacks them", _AGAIN, tuple(unread))
 
 
 MTU_DIFFERS = RuleInfo(
@@ -88,7 +85,10 @@ MTU_DIFFERS = RuleInfo(
     text="Two ports of one rail with unlike MTUs talk at the smaller one at best; where a switch passes less than both, small messages arrive "
     "and large ones vanish. A virtual function cannot exceed its physical function.",
     source="rdma-core v57, ibv_query_port active_mtu; Linux drivers/infiniband/core/addr.c, iboe_get_mtu (v6.12)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails(),
+    ),
     covers=("B116",),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
 )
@@ -141,7 +141,10 @@ PRIORITY_NOT_LOSSLESS = RuleInfo(
     "forced class: they need NCCL_IB_TC and its like.",
     source="Linux Documentation/ABI/testing, sysfs-class-infiniband tc; mlnx_qos and dcb-dscp(8); "
     "https://github.com/NVIDIA/nccl/issues/2383 (2026-09)",
-    needs=(INSIDE,),
+    needs=(
+        INSIDE,
+        reads_rails("qos"),
+    ),
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B111", "B120", "B125"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
@@ -233,7 +236,7 @@ PARTITION_MISSING = RuleInfo(
     text="A port talks in the partitions that the subnet manager put it into. An IPoIB device of a partition that is not in the port's table "
     "stays down (LOWERLAYERDOWN); two limited members of a partition cannot talk to each other.",
     source="InfiniBand Architecture 1.7, volume 1, 10.9 partitioning; Linux Documentation/infiniband/ipoib.rst (v6.12)",
-    needs=(INSIDE, objects(kinds.SRIOV_IB_NETWORK)),
+    needs=(INSIDE, reads_rails("pkeys"), objects(kinds.SRIOV_IB_NETWORK)),
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B083",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),

@@ -22,10 +22,11 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects
+from railwright.doctor.needs import BY_OPERATORS, INSIDE, SRIOV_POLICIES, objects, reads
 from railwright.doctor.nic_policy import HOST, SHARED
 from railwright.doctor.operators import NETWORK, SRIOV
 from railwright.doctor.promises import sriov_policies, sriov_prefix
+from railwright.doctor.sections import SECURE_BOOT
 from railwright.doctor.seen import Seen
 from railwright.doctor.wanted import driver_environment
 from railwright.facts.model import NodeHardware
@@ -41,7 +42,7 @@ COMBINATION_UNSUPPORTED = RuleInfo(
     "compares ClusterPolicy, NicClusterPolicy and the nodes that they reach with the combinations in the catalog.",
     source="NVIDIA/cloud-native-docs 52dcb7b8, gpu-operator/gpu-operator-rdma.rst; Mellanox/network-operator-docs "
     "0c0ecad, release notes (known limitations of ENABLE_NFSRDMA and UNLOAD_STORAGE_MODULES)",
-    needs=(INSIDE, objects(kinds.CLUSTER_POLICY, kinds.NIC_CLUSTER_POLICY)),
+    needs=(INSIDE, reads("meta", "modules", SECURE_BOOT), objects(kinds.CLUSTER_POLICY, kinds.NIC_CLUSTER_POLICY)),
     covers=("B030", "B037", "B038"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.PEER_MEMORY_MISSING),
 )
@@ -153,6 +154,7 @@ MODE_CONFLICT = RuleInfo(
     "openshift/sriov-network-operator 44199ad5, api/v1 (rdmaMode of SriovNetworkPoolConfig)",
     needs=(
         INSIDE,
+        reads("values"),
         objects(
             kinds.NIC_CLUSTER_POLICY,
             kinds.SRIOV_NETWORK_POOL_CONFIG,
@@ -265,7 +267,11 @@ CLAIMED_TWICE = RuleInfo(
     "finding where the first alone gets the port.",
     source="k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, README (a device is offered by the first pool that "
     "selects it); openshift/sriov-network-operator 44199ad5, pkg/webhook/validate.go (ranges that overlap); inferred for pools of different plugins, which do not know of each other",
-    needs=(INSIDE, objects(kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES, kinds.SRIOV_NETWORK_NODE_STATE)),
+    needs=(
+        INSIDE,
+        reads("pci", "net", "infiniband"),
+        objects(kinds.NIC_CLUSTER_POLICY, *SRIOV_POLICIES, kinds.SRIOV_NETWORK_NODE_STATE),
+    ),
     uses=(BY_OPERATORS,),
     covers=("B055", "B170"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),

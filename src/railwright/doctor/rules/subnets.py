@@ -11,7 +11,7 @@ from railwright.core.ids import NodeName, RuleId
 from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.doctor.model import Condition, Evidence, Finding, Layer, Remedy, Rule, RuleInfo, Severity, conclude
-from railwright.doctor.needs import INSIDE, objects
+from railwright.doctor.needs import INSIDE, objects, reads_rails
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
@@ -28,7 +28,7 @@ SHARED_SUBNET = RuleInfo(
     "whose subnet is another rail's elsewhere has its cable in the wrong switch.",
     source="Linux Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce, rp_filter (v6.12); "
     "https://github.com/NVIDIA/nccl/issues/1269 (2026)",
-    needs=(INSIDE, objects(kinds.NETWORK_ATTACHMENT_DEFINITION)),
+    needs=(INSIDE, reads_rails(relies_on=("rules", "sysctl")), objects(kinds.NETWORK_ATTACHMENT_DEFINITION)),
     covers=("B112", "B116", "B121"),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
 )

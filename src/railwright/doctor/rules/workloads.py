@@ -22,7 +22,7 @@ from railwright.doctor.model import (
     Unknown,
     conclude,
 )
-from railwright.doctor.needs import INSIDE, NODES, objects
+from railwright.doctor.needs import INSIDE, NODES, objects, reads_rails
 from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place
 from railwright.doctor.pods import CONFIG_REASONS, PULL_REASONS, age_s, limit_s, thing, troubled, workload_pods
 from railwright.doctor.seen import Seen
@@ -41,7 +41,10 @@ MISMATCH = RuleInfo(
     source="k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, README; Mellanox/network-operator-docs 0c0ecad, release "
     "notes (one partition a pod)",
     needs=(objects(kinds.POD, kinds.NETWORK_ATTACHMENT_DEFINITION),),
-    uses=(INSIDE,),
+    uses=(
+        INSIDE,
+        reads_rails(),
+    ),
     covers=("B070", "B084", "B094", "B098"),
     leads_to=(Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING,),
@@ -52,14 +55,18 @@ def judge_mismatch(seen: Seen) -> Iterator[Finding | Unknown]:
     """Follow every annotation to its NAD, and count."""
     groups: dict[tuple[str, str], list[PodFacts]] = defaultdict(list)
     nads = nads_by_place(seen)
-    for pod in workload_pods(seen):
-        for problem in _mismatches(seen, pod, nads):
-            groups[_family(pod), problem].append(pod)
-    for (_, problem), pods in groups.items():
-        pod = pods[0]
+    pods = tuple(workload_pods(seen))
+    for item in pods:
+        for problem in _mismatches(seen, item, nads):
+            groups[_family(item), problem].append(item)
+    yield from seen.unknown_inside(
+        MISMATCH, [item.node for item in pods if item.node and _shares_without_network(item)]
+    )
+    for (_, problem), alike in groups.items():
+        pod = alike[0]
         yield conclude(
             MISMATCH,
-            f"pod {pod.namespace}/{pod.name}{_others(pods)}: {problem}.",
+            f"pod {pod.namespace}/{pod.name}{_others(alike)}: {problem}.",
             evidence=[
                 Evidence(
                     f"pod {item.namespace}/{item.name}",
@@ -67,15 +74,15 @@ def judge_mismatch(seen: Seen) -> Iterator[Finding | Unknown]:
                     f"{item.networks or 'none'}; {_asked(item)}",
                     item.node,
                 )
-                for item in pods[:6]
+                for item in alike[:6]
             ],
             remedy=Remedy(
                 "Name each network once for each unit of its resource, with its namespace; railwright writes such a pod.",
                 ("railwright workload",),
                 disrupts="the pod is made anew",
             ),
-            nodes=(item.node for item in pods if item.node is not None),
-            about=(thing(item) for item in pods),
+            nodes=(item.node for item in alike if item.node is not None),
+            about=(thing(item) for item in alike),
         )
 
 
@@ -99,10 +106,17 @@ def _mismatches(seen: Seen, pod: PodFacts, table: Mapping[tuple[str, str], KubeO
     for resource, units in pod.requests.items():
         if resource in handed - set(by_resource) and units and is_known:
             yield f"it requests {units} of {resource} and names no network that hands it out"
-    if not named and any(map(is_shared_resource, pod.requests)) and _is_roce(seen, pod.node):
+    if _shares_without_network(pod) and _is_roce(seen, pod.node):
         yield "it has a shared RDMA device and no network: on RoCE such a pod has no GID, so nothing reaches it"
     if sum(item.type == "ipoib" for item in items) > 1:
         yield "it has two IPoIB networks: only one partition a pod works"
+
+
+def _shares_without_network(pod: PodFacts) -> bool:
+    """Whether a pod has a shared device and no network, which is right on InfiniBand and wrong on RoCE."""
+    return not (pod.host_network or networks_of(pod.networks, pod.namespace)) and any(
+        map(is_shared_resource, pod.requests)
+    )
 
 
 def _is_roce(seen: Seen, node: NodeName | None) -> bool:

@@ -205,7 +205,7 @@ PLUGIN_FINDS_NOTHING = TextRule(
         "line on a missing issm device is also printed for NICs that do not matter.",
         source="Mellanox/k8s-rdma-shared-dev-plugin 410b0f3, pkg/resources; k8snetworkplumbingwg/"
         "sriov-network-device-plugin 40b6f507, pkg/resources (2026-06)",
-        covers=("B019", "B047", "B051", "B055", "B058"),
+        covers=("B047", "B051", "B055", "B058"),
         leads_to=(Condition.RESOURCE_MISSING,),
     ),
     cause="No device fitted the plugin's selectors when it looked.",

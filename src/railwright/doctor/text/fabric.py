@@ -182,10 +182,17 @@ PORT_LOST = TextRule(
         ),
         says(
             "~cable|transceiver|module event|high temperature|port module event",
-            "error|unplugged|high temp|~bad~|unsupported|not supported|power budget exceeded|~fault",
+            "error|high temp|~bad~|unsupported|not supported|power budget exceeded|~fault",
             unless="module event: module 0, cable plugged|nvidia|peermem|verification",
             cause="The port's cable or transceiver reports an error.",
             remedy="Reseat or replace it; see that the switch and the NIC know this kind of cable and can feed it.",
+        ),
+        says(
+            "~cable|module event",
+            "unplugged",
+            severity=Severity.WARNING,
+            cause="There is no cable in the port, which is as it should be where nobody uses it.",
+            remedy="Plug the cable in where the port is a rail's.",
         ),
         says(
             "port number|port state|state:|state is|port_state|physical state|phys state",

@@ -44,6 +44,7 @@ def finding_of(rule: TextRule, met: Iterable[tuple[Origin, Text, tuple[Hit, ...]
         remedy=Remedy(" ".join(remedies[:2]), tuple(commands[:6]), risk=rule.risk, disrupts=rule.disrupts),
         nodes=(origin.node for origin, _, _ in places if origin.node is not None),
         about=(thing for origin, _, _ in places for thing in origin.about),
+        severity=max((signal.severity or rule.info.severity for signal in signals), key=lambda item: item.rank),
     )
 
 

@@ -51,6 +51,7 @@ FELL_BACK_TO_TCP = TextRule(
         says(
             "falling back to|fall back to|fallback to|fell back to|switching to",
             "~tcp|socket",
+            unless="~dns|resolver|truncated|nameserver",
             cause="The library says that it goes on over TCP.",
         ),
         says(

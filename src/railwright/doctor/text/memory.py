@@ -192,7 +192,7 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
 PATH_BLOCKED = TextRule(
     RuleInfo(
         name=RuleId("log-gpu-nic-path-blocked"),
-        title="PCIe or the IOMMU stands between GPU and NIC",
+        title="PCIe, the IOMMU, or an error of a GPU or NVSwitch stands between GPU and NIC",
         layer=Layer.HARDWARE,
         severity=Severity.ERROR,
         text="Peer-to-peer traffic that an IOMMU translates or a switch sends up to the root complex (ACS) is slow, faults, or "
@@ -246,6 +246,15 @@ PATH_BLOCKED = TextRule(
             cause="A GPU reported an error by which it, its NVLink or its memory is lost.",
             remedy="Drain the node and restart it; where it comes back, have the GPU looked at.",
             commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i xid'",),
+        ),
+        says(
+            "sxid",
+            "~fatal",
+            unless="non-fatal|nonfatal|non fatal",
+            cause="An NVSwitch reported a fatal error: NVLink between the GPUs of this server is lost or in doubt, and its jobs end.",
+            remedy="Drain the node, reset its GPUs and NVSwitches together or restart it; where the error comes back, have the baseboard "
+            "looked at.",
+            commands=("oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -i sxid'",),
         ),
         says(
             "rdma_topo",

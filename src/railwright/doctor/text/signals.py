@@ -10,6 +10,7 @@ broken over lines. Only sets of lines and plain searching are used, so the time 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from railwright.doctor.model import Severity
 from railwright.doctor.text.lines import Text
 
 MAX_LOOKS = 2_000
@@ -33,6 +34,7 @@ class Signal:
         cause, remedy: more exact than the rule's, where this signal says more; empty for the rule's own.
         commands: with `remedy`.
         even_debug: lines that UCX writes while it tries what there is count too.
+        severity: where this signal alone says something milder than the rule.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -42,6 +44,7 @@ class Signal:
     remedy: str = ""
     commands: tuple[str, ...] = ()
     even_debug: bool = False
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def says(
     remedy: str = "",
     commands: tuple[str, ...] = (),
     even_debug: bool = False,
+    severity: Severity | None = None,
 ) -> Signal:
     """
     Spell a signal; alternatives are separated by "|" and written in lower case.
@@ -76,6 +80,7 @@ def says(
         remedy,
         commands,
         even_debug,
+        severity,
     )
 
 

@@ -15,10 +15,10 @@ from railwright.facts.record import whole_number
 
 _END = "CA 'the end'"
 _DEVICE = re.compile(r"^CA '([^']+)'")
-_PORT = re.compile(r"^\s+Port (\d+):")
+_PORT = re.compile(r"^\s+Port (\d{1,4}):")
 _FIELD = re.compile(r"^\s+([A-Z][A-Za-z ]+): (.*)$")
 _KEYS = re.compile(r"^\s*\d+:((?: 0x[0-9a-f]{4})+)\s*$", re.MULTILINE)
-_CAPACITY = re.compile(r"^(\d+) pkeys capacity for this port", re.MULTILINE)
+_CAPACITY = re.compile(r"^(\d{1,9}) pkeys capacity for this port", re.MULTILINE)
 
 
 @dataclass(frozen=True)

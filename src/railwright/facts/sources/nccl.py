@@ -20,9 +20,9 @@ from railwright.facts.measured import NcclChannel, NcclOutput
 _PREFIX = re.compile(r"^\S+:\d+:\d+ \[\d+\] NCCL (INFO|WARN) ?(.*)$")
 _VERSION = re.compile(r"NCCL version (\S+)")
 _USING = re.compile(r"NET/IB : Using (.*?)(?:;|$)")
-_HCA = re.compile(r"\[(\d+)\](\S+:\d+/\S+)")
-_COMPLETE = re.compile(r"comm 0x[0-9a-f]+ rank (\d+) n[rR]anks (\d+) .*- Init COMPLETE")
-_NET = re.compile(r"(NET/(?:IB|Socket)/\d+)(.*)")
+_HCA = re.compile(r"\[(\d{1,9})\](\S+:\d+/\S+)")
+_COMPLETE = re.compile(r"comm 0x[0-9a-f]+ rank (\d{1,9}) n[rR]anks (\d{1,9}) .*- Init COMPLETE")
+_NET = re.compile(r"(NET/(?:IB|Socket)/\d{1,9})(.*)")
 
 
 def parse_nccl(text: str) -> NcclOutput:
@@ -81,7 +81,9 @@ def _version(line: str) -> str:
 
 def _channel(said: str) -> NcclChannel | None:
     head, _, via = said.partition(" via ")
-    match = re.fullmatch(r"Channel (\d+(?:/\d+)?) : (\d+)\[\w+\] -> (\d+)\[\w+\](?: \[(?:send|receive)\])?", head)
+    match = re.fullmatch(
+        r"Channel (\d+(?:/\d+)?) : (\d{1,9})\[\w+\] -> (\d{1,9})\[\w+\](?: \[(?:send|receive)\])?", head
+    )
     if match is None or not via:
         return None
     where = via.split()[0]

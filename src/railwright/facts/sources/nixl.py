@@ -20,7 +20,7 @@ import re
 from railwright.facts.measured import NixlOutput, NixlTransfer
 
 _BACKEND = re.compile(r"NIXL INFO\s+\S+ Backend (\w+) was instantiated")
-_TRANSFER = re.compile(r"(READ|WRITE) (\d+) median GB/s (\d+\.\d+) us (\d+\.\d+)")
+_TRANSFER = re.compile(r"(READ|WRITE) (\d{1,18}) median GB/s (\d{1,18}\.\d{1,18}) us (\d{1,18}\.\d{1,18})")
 _LOOKS_LIKE_TRANSFER = re.compile(r"(READ|WRITE)\b")
 _FAILED = re.compile(r"(READ|WRITE) (\d+) ERR (.+)")
 _CHECKSUM = re.compile(r"checksum ok (True|False)")

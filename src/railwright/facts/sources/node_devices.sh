@@ -152,6 +152,10 @@ done
 # --- RDMA ------------------------------------------------------------------------------------------------------------
 
 section infiniband
+# The folder is ib_core's: that it is not there says something only where sysfs is there to say it.
+if [ ! -d "$sys/class/infiniband" ] && { [ -d "$sys/module/ib_core" ] || [ ! -d "$sys/class/net" ]; }; then
+  problem infiniband "no $sys/class/infiniband"
+fi
 for folder in "$sys"/class/infiniband/*; do
   [ -d "$folder/ports" ] || continue
   pci=''

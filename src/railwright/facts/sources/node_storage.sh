@@ -68,14 +68,14 @@ elif [ -e "$proc_files/fs/nfsd/portlist" ]; then
   problem storage "$proc_files/fs/nfsd/portlist can't be read"
 fi
 
-# --- sockets of the API server, etcd and network storage: their own end says which address this node uses for them -----
+# --- sockets of the API server, etcd, routers and network storage: their own end says which address is used for them ----
 
-# 6443, 2379, 2380; Ceph 3300, 6789, 6800 to 7568; iSCSI 3260; NVMe-oF 4420, 8009; NFS 2049; Lustre 988; GPFS 1191
-ports='192B|094B|094C|0CE4|1A85|1A[9A-F][0-9A-F]|1[BC][0-9A-F][0-9A-F]|1D[0-8][0-9A-F]|1D90|0CBC|1144|1F49|0801|03DC|04A7'
+# 6443, 2379, 2380; Ceph 3300, 6789, 6800 to 7568; iSCSI 3260; NVMe-oF 4420, 8009; NFS 2049; Lustre 988; GPFS 1191; BGP 179
+ports='192B|094B|094C|0CE4|1A85|1A[9A-F][0-9A-F]|1[BC][0-9A-F][0-9A-F]|1D[0-8][0-9A-F]|1D90|0CBC|1144|1F49|0801|03DC|04A7|00B3'
 
 is_watched() { # port, four hex digits
   case $1 in
-    192B | 094B | 094C | 0CE4 | 1A85 | 1A[9A-F]? | 1[BC]?? | 1D[0-8]? | 1D90 | 0CBC | 1144 | 1F49 | 0801 | 03DC | 04A7) ;;
+    192B | 094B | 094C | 0CE4 | 1A85 | 1A[9A-F]? | 1[BC]?? | 1D[0-8]? | 1D90 | 0CBC | 1144 | 1F49 | 0801 | 03DC | 04A7 | 00B3) ;;
     *) return 1 ;;
   esac
 }

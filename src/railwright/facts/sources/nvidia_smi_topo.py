@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _LABEL = re.compile(r"(?:GPU|NIC)\d+|mlx\d+_\w+|\w+_\d+")
 _LEGEND = re.compile(r"^\s*(NIC\d+): *(\S+)\s*$")
-_GPU = re.compile(r"GPU(\d+)")
+_GPU = re.compile(r"GPU(\d{1,9})")
 _WORDS = frozenset({"PIX", "PXB", "PHB", "NODE", "SYS"})
 _MOST_LINES = 1_000
 

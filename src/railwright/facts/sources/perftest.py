@@ -32,8 +32,8 @@ _LATENCY_COLUMNS = (
     "99% percentile[usec] 99.9% percentile[usec]"
 )
 _GBPS_OF_UNIT = {"Gb/sec": 1.0, "MiB/sec": 2**20 * 8 / 1e9, "MB/sec": 2**20 * 8 / 1e9}
-_WHOLE = re.compile(r"\d+")
-_NUMBER = re.compile(r"\d+\.\d+")
+_WHOLE = re.compile(r"\d{1,18}")
+_NUMBER = re.compile(r"\d{1,18}\.\d{1,18}")
 
 _GPU = (
     "initializing CUDA",

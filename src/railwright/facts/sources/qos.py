@@ -19,7 +19,7 @@ from railwright.facts.record import Record, whole_number, wrong_line
 
 _PRIORITY = re.compile(r"\b([0-7]):(on|off)\b")
 _POINT = re.compile(r"\b(\d{1,2}):([0-7])\b")
-_CLASS = re.compile(r"\bGlobal tclass=(\d+)")
+_CLASS = re.compile(r"\bGlobal tclass=(\d{1,9})")
 _KNOWN = frozenset({"pfc", "app", "apptrust", "traffic_class", "roce_tos"})
 
 

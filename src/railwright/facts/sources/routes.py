@@ -3,7 +3,8 @@ The `route4`, `route6`, `route4_tables` and `route6_tables` sections: where the 
 
 Samples: /proc/net/route (addresses are 32-bit numbers in the byte order of the machine, little-endian on both of ours)
 "br-ex\t00000000\t0100000A\t0003\t0\t0\t48\t00000000\t0\t0\t0"; /proc/net/ipv6_route "00..00 00 00..00 00 fe80..01
-00000400 00000002 00000000 00000003 br-ex"; `ip -o -4 route show table all` "default via 10.1.0.1 dev ens4 table 100".
+00000400 00000002 00000000 00000003 br-ex"; `ip -o -4 route show table all` "default via 10.1.0.1 dev ens4 table 100",
+"10.255.0.5 proto bgp src 10.255.0.4 metric 20 \\\tnexthop via 169.254.0.1 dev ens4 weight 1 \\\tnexthop via ...".
 The files know the first next hop only, and for IPv4 the main table only: the output of `ip` fills that in.
 """
 
@@ -27,17 +28,30 @@ _NOT_FORWARDED = frozenset(
 )
 """Route types whose packets leave through no device. Source: ip-route(8), "ROUTE TYPES"."""
 _MAIN = "main"
+_PROTOCOL = "proto"
+_BY_HAND = frozenset({"", "unspec", "redirect", "kernel", "boot", "static", "ra", "dhcp", "keepalived"})
+"""
+Who sets routes without having heard of them from routers' daemons; whatever else is named is one, numbers too.
+
+Source: Linux include/uapi/linux/rtnetlink.h (RTPROT_*); ip-route(8), "protocol RTPROTO".
+"""
 _ROUTE4_FIELDS = 8
 _ROUTE6_FIELDS = 10
 
 
 @dataclass(frozen=True)
 class Route:
-    """One way out: packets to `network` leave through `netdev`, where a rule sends them to this `table`."""
+    """
+    One way out: packets to `network` leave through `netdev`, where a rule sends them to this `table`.
+
+    Attributes:
+        learned: whether it leads to a router and a routing daemon set it, as far as the output of `ip` says so.
+    """
 
     network: Network
     netdev: NetDevice
     table: str = _MAIN
+    learned: bool = False
 
 
 def parse_routes(record: Record) -> tuple[tuple[Route, ...], tuple[Unseen, ...]]:
@@ -97,7 +111,8 @@ def _of_any_table(words: list[str], everywhere: str) -> list[Route]:
         return []
     pairs = list(pairwise(words))
     table = next((value for key, value in pairs if key == "table"), _MAIN)
-    found = [Route(network, NetDevice(value), table) for key, value in pairs if key == "dev"]
+    learned = "via" in words and next((value for key, value in pairs if key == _PROTOCOL), "") not in _BY_HAND
+    found = [Route(network, NetDevice(value), table, learned) for key, value in pairs if key == "dev"]
     if not found:
         message = f"names no device: {' '.join(words)}"
         raise ValueError(message)

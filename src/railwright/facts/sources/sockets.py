@@ -1,5 +1,5 @@
 r"""
-The `sockets` section: TCP connections of the API server, etcd and network storage, by the node's own end.
+The `sockets` section: TCP connections of the API server, etcd, routers and network storage, by the node's own end.
 
 Samples, the node's address and the port that tells the service, ours or the other side's: "10.1.0.4\t6801",
 "FD00:0000:0000:0000:0000:0000:0000:0004\t3260". Storage that runs in containers of the node's network (Ceph's daemons,
@@ -14,6 +14,8 @@ from railwright.facts.record import Record, whole_number, wrong_line
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+BGP = "BGP"
+"""Of a routing daemon: through which ports the node is told where to send, and tells where it is."""
 _SERVICES = (
     (range(6443, 6444), "API server"),
     (range(2379, 2381), "etcd"),
@@ -26,6 +28,7 @@ _SERVICES = (
     (range(2049, 2050), "NFS"),
     (range(988, 989), "Lustre"),
     (range(1191, 1192), "GPFS"),
+    (range(179, 180), BGP),
 )
 """
 Ports by service.

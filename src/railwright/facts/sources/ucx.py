@@ -19,6 +19,7 @@ Measured: UCX 1.23 of nixl-cu13 1.5.1 between two H200 of one host, 2026-11-30, 
 import re
 from dataclasses import dataclass, field
 
+from railwright.core.foreign_text import whole_number
 from railwright.facts.measured import UcxProtocol, UcxUsage
 
 _LINE = re.compile(r"(?P<who>\[[\d.]+\] \[[^\]]+\])\s+(?P<rest>[|+].*)")
@@ -95,12 +96,13 @@ def _take(table: _Table, rest: str) -> str:
     if cells == _COLUMNS and table.titles and not table.has_columns:
         table.has_columns = True
         return ""
-    if not table.has_columns or len(cells) != 4 or not cells[0].isdigit():
+    count = whole_number(cells[0])
+    if not table.has_columns or len(cells) != 4 or count is None:
         return f"a line that can't be read: {rest[:80]!r}"
     table.rows.append(
         UcxProtocol(
             operation=table.titles[-1],
-            count=int(cells[0]),
+            count=count,
             size_range=cells[1],
             description=cells[2],
             lanes=tuple(_LANE.findall(cells[3])),

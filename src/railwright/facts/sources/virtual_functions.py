@@ -19,10 +19,10 @@ from railwright.facts.model import Unseen
 from railwright.facts.record import Record, fields_of, pci_address, whole_number, wrong_line
 
 _LINK = re.compile(r"^\d+: ([^:@\s]+)[:@]")
-_VF = re.compile(r"^\s*vf (\d+)\s")
+_VF = re.compile(r"^\s*vf (\d{1,9})\s")
 _MAC = re.compile(r"link/ether ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})")
 _GUID = re.compile(r"(NODE|PORT)_GUID ((?:[0-9a-f]{2}:){7}[0-9a-f]{2})")
-_VLAN = re.compile(r", vlan (\d+)")
+_VLAN = re.compile(r", vlan (\d{1,9})")
 _FLAG = re.compile(r", (spoof checking|trust) (on|off)")
 _STATE = re.compile(r", link-state (auto|enable|disable)")
 _ESWITCH = re.compile(r"^pci/(\S+): mode (\w+)")

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from railwright.core.errors import ClusterUnreachable
 from railwright.core.kinds import NODE
-from railwright.core.objects import KubeObject, Ref, dig
+from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.lab.cluster.shape import Shape, kubelet_address, node_address, node_name
 from railwright.lab.controlplane.client import Answered, PlaneClient
+from railwright.standins.openshift import machine_config_daemon
 
 READY_LIMIT_S = 900.0
 """33 s on a quiet machine; a busy one takes many times that (measured 2026-11-30)."""
@@ -24,7 +25,7 @@ _UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
 
 async def join_all(client: PlaneClient, shape: Shape, still_runs: Callable[[], None]) -> None:
     """
-    Wait until every node has registered, make it a member, and wait until all are Ready.
+    Wait until every node has registered, make it a member, and wait until all are Ready and can be looked into.
 
     Args:
         still_runs: raises when a machine has ended.
@@ -40,7 +41,7 @@ async def join_all(client: PlaneClient, shape: Shape, still_runs: Callable[[], N
                 while not await _join(client, shape, number):
                     still_runs()
                     await asyncio.sleep(_STEP_S)
-            while words := await _not_ready(client, shape):
+            while words := await _not_ready(client, shape) or await _no_way_in(client, shape):
                 waiting = words
                 still_runs()
                 await asyncio.sleep(_STEP_S)
@@ -76,6 +77,15 @@ async def _not_ready(client: PlaneClient, shape: Shape) -> str:
         if ready.get("status") != "True":
             words.append(f"{node_name(number)}: {ready.get('message', 'no word')}")
     return "; ".join(words)
+
+
+async def _no_way_in(client: PlaneClient, shape: Shape) -> str:
+    """Say that nodes cannot be looked into yet; "" when they can, and where nobody but a person looks."""
+    if not shape.bare:
+        return ""
+    daemon = await _read(client, ref_of(machine_config_daemon()))
+    ready = dig(daemon or {}, "status", "numberReady", default=0)
+    return "" if ready >= shape.nodes else f"{ready} of {shape.nodes} nodes can be looked into: machine-config-daemon"
 
 
 async def _read(client: PlaneClient, ref: Ref) -> KubeObject | None:

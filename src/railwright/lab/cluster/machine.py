@@ -16,12 +16,19 @@ _FILES = ("agent.py", "containerd.toml", "kubelet.yaml", "verbs_devices.py")
 _KUBELET_PORT = 10250
 _KERNEL = (
     *("console=ttyS0", "quiet", "panic=-1", "mitigations=off", "transparent_hugepage=never"),
-    *("highres=off", "preempt=none", "rcupdate.rcu_expedited=1", "damon_stat.enabled=N"),
+    *("highres=off", "preempt=none", "rcupdate.rcu_expedited=1", "damon_stat.enabled=N", "init_on_alloc=0"),
 )
 """
 Programs written in Go sleep for 20 us at a time while they have work; timers of a millisecond let an emulated processor do it.
 
 Measured: 8.3 s of processor until containerd answers without the second line, 5.5 s with it, 2026-11-30.
+"""
+_PROCESSOR = "max,-erms,-fsrm"
+"""
+All that can be emulated, but for fast string instructions: emulated, they move a byte at a time.
+
+Measured: with it and init_on_alloc=0, 40 programs 1.30 s of processor instead of 1.67 s, `kubelet --version` 2.46 s instead of
+3.21 s, 64 MiB written to memory 0.88 s instead of 1.59 s; QEMU 10.0.2, 2026-11-30.
 """
 
 
@@ -43,7 +50,7 @@ def command(emulator: Emulator, disk: Disk, shape: Shape, number: int, folder: P
     node = folder / f"node-{number}"
     return [
         *emulator.command,
-        *("-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", "1", "-m", str(MEMORY_MIB)),
+        *("-M", "q35", "-accel", "tcg,thread=single", "-cpu", _PROCESSOR, "-smp", "1", "-m", str(MEMORY_MIB)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{node}/console"),
         *("-device", "virtio-serial-pci", "-chardev", f"socket,id=c0,path={node}/{CONTROL},server=on,wait=off"),

@@ -1,12 +1,11 @@
 """What changes a node's own system: MachineConfig, KubeletConfig, NodeNetworkConfigurationPolicy."""
 
-import base64
 from typing import Any
 
 from railwright.core.kinds import KUBELET_CONFIG, MACHINE_CONFIG, NODE_NETWORK_CONFIGURATION_POLICY
 from railwright.manifests.assemble import a_manifest, an_object, plain, without_empty
 from railwright.manifests.model import Manifest
-from railwright.plan.machine import POOL_LABEL
+from railwright.plan.machine import POOL_LABEL, data_url
 from railwright.plan.model import HostNetworkShare, KubeletShare, MachineFile, MachineShare
 
 IGNITION_VERSION = "3.2.0"
@@ -55,10 +54,9 @@ def host_network(share: HostNetworkShare) -> tuple[Manifest, ...]:
 
 def _file(item: MachineFile) -> dict[str, Any]:
     """Write one file; without `overwrite` a file that is there already fails the whole roll-out."""
-    content = base64.b64encode(item.content.encode()).decode()
     return {
         "path": item.path,
         "mode": item.mode,
         "overwrite": True,
-        "contents": {"source": f"data:text/plain;charset=utf-8;base64,{content}"},
+        "contents": {"source": data_url(item)},
     }

@@ -1,14 +1,14 @@
 """Namespace, OperatorGroup and Subscription of one operator; nothing for an operator that is there already."""
 
 from railwright.core.kinds import NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
-from railwright.manifests.assemble import a_manifest, an_object, plain
+from railwright.manifests.assemble import a_manifest, an_object, plain, without_empty
 from railwright.manifests.model import Manifest
 from railwright.plan.model import OperatorShare
 
 
 def operator(share: OperatorShare) -> tuple[Manifest, ...]:
     """
-    Render what OLM needs to install exactly the planned version.
+    Render what OLM needs to install exactly the planned version; which one that is, is open where no catalog was read.
 
     Without an OperatorGroup OLM writes nothing at all: no condition, no event, no InstallPlan. A second one stops it
     too, so none is made where one is.
@@ -35,7 +35,7 @@ def operator(share: OperatorShare) -> tuple[Manifest, ...]:
             "channel": share.channel,
             "source": share.catalog,
             "sourceNamespace": share.catalog_namespace,
-            "startingCSV": share.csv,
+            **without_empty({"startingCSV": share.csv}),
             "installPlanApproval": share.approval,
         },
     )

@@ -43,7 +43,7 @@ def policies(
                     resource=resource_name(settings, rail),
                     node_labels=labels,
                     pf_names=(f"{port.netdev}#0-{settings.vfs - 1}",),
-                    root_devices=(port.pci,),
+                    root_devices=(port.pci,) if port.pci else (),
                     vendor=CONNECTX_VENDOR,
                     vfs=settings.vfs,
                     mtu_bytes=settings.mtu_bytes,

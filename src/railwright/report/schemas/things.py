@@ -3,7 +3,7 @@
 from typing import Any
 
 from railwright.report.schemas.base import Shape, VerdictText
-from railwright.report.schemas.plan import DecisionShape
+from railwright.report.schemas.plan import DecisionShape, WarningShape
 
 
 class OperatorShape(Shape):
@@ -65,6 +65,7 @@ class FilesPayload(Shape):
 
     folder: str
     files: list[str]
+    warnings: list[WarningShape]
 
 
 class ExplanationPayload(Shape):

@@ -167,8 +167,10 @@ class RegressionShape(Shape):
 
     cell: str
     what: str
-    before_gbps: float
-    now_gbps: float
+    before_gbps: float | None
+    now_gbps: float | None
+    before_us: float | None
+    now_us: float | None
 
 
 class VerifyPayload(Shape):

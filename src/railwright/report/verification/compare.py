@@ -39,7 +39,7 @@ def diff_document(before: VerifyRecord, after: VerifyRecord) -> Document:
         ),
         _lines(
             "slower",
-            (f"{item.what}: {item.before_gbps:.1f} -> {item.now_gbps:.1f} Gb/s" for item in judged.regressions),
+            (f"{item.what}: {item.change}" for item in judged.regressions),
         ),
         _lines("no longer covered", judged.coverage.shrunk),
         _lines("better", (f"{spoken(new)}: {old.verdict.value} -> {new.verdict.value}" for old, new in better)),

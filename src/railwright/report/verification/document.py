@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from railwright.core.foreign_text import inert
 from railwright.core.verdicts import Verdict
 from railwright.report.model import Document
 from railwright.report.plain import plain
@@ -44,8 +45,9 @@ def plan_text(planned: Planned) -> str:
         f"  holds {count(summary.held_gpus, 'GPU')} and {count(summary.held_rails, 'rail')} meanwhile",
         "  runs " + ", ".join(f"{name} ({memory}) x {number}" for (name, memory), number in by_family.items()),
     ]
+    lines += [f"  {text}" for text in planned.around]
     lines += [f"  left out: {item.reason} ({count(item.cells, 'cell')})" for item in planned.left_out]
-    return "\n".join(lines) + "\n"
+    return inert("\n".join(lines)) + "\n"
 
 
 def verify_text(record: VerifyRecord) -> str:
@@ -67,7 +69,7 @@ def verify_text(record: VerifyRecord) -> str:
         _coverage(record.coverage, record.schedule),
         _lines(
             "slower than before",
-            (f"{item.what}: {item.now_gbps:.1f} Gb/s, was {item.before_gbps:.1f}" for item in record.regressions),
+            (f"{item.what}: {item.change}" for item in record.regressions),
         ),
         _lines("what this bed leaves out", summary.not_real),
         _lines("notes", summary.notes),

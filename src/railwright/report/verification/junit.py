@@ -6,12 +6,13 @@ What fails without a cell that fails (a port that partition keys cut off: its ce
 
 from xml.etree import ElementTree as ET
 
+from railwright.core.foreign_text import inert
 from railwright.core.marks import is_virtual
 from railwright.core.verdicts import Verdict
 from railwright.verify.model import Cell, Culprit, VerifyRecord
 
 _COUNTED = ("tests", "failures", "errors", "skipped")
-_NOT_IN_XML = {code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if code not in {9, 10, 13}}
+_NOT_IN_XML = dict.fromkeys((65534, 65535), "�")
 
 
 def to_junit(record: VerifyRecord) -> str:
@@ -56,7 +57,8 @@ def _empty_suite(root: ET.Element, record: VerifyRecord, name: str, numbers: tup
     shown = f"{name} [simulated]" if record.summary.simulated else name
     if is_virtual(record.summary.cluster):
         shown = f"{name} [virtual cluster]"
-    suite = ET.SubElement(root, "testsuite", {"name": shown, "timestamp": record.summary.started_at.rstrip("Z")})
+    named = {"name": _text(shown), "timestamp": _text(record.summary.started_at.rstrip("Z"))}
+    suite = ET.SubElement(root, "testsuite", named)
     for key, number in zip(_COUNTED, numbers, strict=True):
         suite.set(key, str(number))
     return suite
@@ -69,7 +71,7 @@ def _without_failed_cell(record: VerifyRecord) -> list[Culprit]:
 
 def _case(suite: ET.Element, cell: Cell) -> None:
     name = f"{cell.way}: {cell.direction.value} of {cell.memory.value} memory"
-    case = ET.SubElement(suite, "testcase", classname=f"railwright.verify.{cell.family}", name=_text(name))
+    case = ET.SubElement(suite, "testcase", classname=_text(f"railwright.verify.{cell.family}"), name=_text(name))
     tag = {Verdict.FAIL: "failure", Verdict.UNKNOWN: "error", Verdict.SKIP: "skipped"}.get(cell.verdict)
     if tag:
         ET.SubElement(case, tag, message=_text(cell.reason))
@@ -79,5 +81,5 @@ def _case(suite: ET.Element, cell: Cell) -> None:
 
 
 def _text(text: str) -> str:
-    """Take out what XML can't hold, whoever named a node that way."""
-    return text.translate(_NOT_IN_XML)
+    """Write what XML can't hold, or a terminal would obey, in another way, whoever named a node so."""
+    return inert(text).translate(_NOT_IN_XML)

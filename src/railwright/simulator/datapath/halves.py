@@ -252,6 +252,11 @@ def _with(
     return replace(reply, digests=own, before=(*before, Counter(hardware, "out_of_sequence", 0, "")), after=after)
 
 
+def _partitions(wiring: Wiring, node: str) -> dict[str, int]:
+    """IPoIB devices are in the partition of the first key."""
+    return {port.netdev: port.pkeys[0] & 0x7FFF for port in wiring.ports if port.node == node and port.pkeys}
+
+
 def evidence(wiring: Wiring, node: str) -> Reply:
     """Say what a simulated pod is."""
     ports = tuple(
@@ -271,11 +276,14 @@ def evidence(wiring: Wiring, node: str) -> Reply:
                 Gid(_LINK_LOCAL_INDEX, port.link_local, "RoCE v2", NetDevice(port.netdev)),
                 Gid(_OWN_INDEX, _mapped(port.address), "RoCE v2", NetDevice(port.netdev)),
             ),
+            pkeys=port.pkeys,
         )
         for port in wiring.ports
         if port.node == node
     )
     limited = "pod-memlock" in wiring.troubles and node == wiring.sick
     tools = {name: f"/usr/bin/{name}" for name in ("ib_write_bw", "ib_read_bw")}
-    found = Evidence(0, 65536 if limited else -1, "shared", ports, (), ("uverbs0", "rdma_cm"), tools, {})
+    found = Evidence(
+        0, 65536 if limited else -1, "shared", ports, (), ("uverbs0", "rdma_cm"), tools, {}, _partitions(wiring, node)
+    )
     return Reply("evidence", evidence=found)

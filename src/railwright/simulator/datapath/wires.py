@@ -49,6 +49,7 @@ class SimPort:
     pcie_gbps: float
     gpu_pcie_gbps: float
     link_local: str
+    pkeys: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def ports_of(machines: tuple[Machine, ...]) -> tuple[SimPort, ...]:
                     pcie_gbps=nic.registers.link_speed_gts * nic.registers.link_width_lanes * _PCIE_SHARE,
                     gpu_pcie_gbps=_gpu_gbps(machine, nic, gpu),
                     link_local=f"fe80:0000:0000:0000:0000:00ff:fe00:{index:02x}{rail:02x}",
+                    pkeys=nic.pkeys if nic.is_ib else (),
                 )
             )
     return tuple(found)

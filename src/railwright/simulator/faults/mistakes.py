@@ -47,9 +47,12 @@ def _until(kind: str) -> Act:
     """Let the world end with the phase that brings this kind: what others did later never came to be."""
 
     def act(draft: Draft) -> Draft:
-        last = max(
+        brings = [
             number for number, phase in enumerate(draft.phases) if any(item["kind"] == kind for item in phase.objects)
-        )
+        ]
+        if not brings:
+            return draft
+        last = brings[-1]
         return replace(draft, phases=(*draft.phases[:last], replace(draft.phases[last], then_s=600.0)))
 
     return act

@@ -152,6 +152,34 @@ POD_MISTAKES: tuple[tuple[str, str, str, Act], ...] = (
         ),
     ),
     (
+        "pod-foreign-lists",
+        "a job's lists of devices are written for another library, and name more than it has",
+        "adopt; doctor",
+        _in_training(
+            network("rail", _STATIC),
+            pod(
+                "a",
+                "worker-0",
+                {_SHARED: 1},
+                networks="rail",
+                environment={
+                    "UCX_NET_DEVICES": "=mlx5_0:1",
+                    "NVSHMEM_HCA_LIST": "mlx5_0:1,mlx5_1:1,mlx5_2:1",
+                    "NCCL_SOCKET_IFNAME": "net1",
+                },
+            ),
+        ),
+    ),
+    (
+        "pod-any-device",
+        "a job lets UCX take any device of the node",
+        "adopt; doctor",
+        _in_training(
+            network("rail", _STATIC),
+            pod("a", "worker-0", {_SHARED: 1}, networks="rail", environment={"UCX_NET_DEVICES": "all"}),
+        ),
+    ),
+    (
         "pod-meshed",
         "a service mesh's proxy sits in a job's pods",
         "adopt; doctor",

@@ -155,7 +155,7 @@ def _allocatable(world: Objects, node: KubeObject, ready: set[str]) -> tuple[Wri
     if "rdma-shared-dp-ds" in ready:
         found |= _shared(world, devices)
     if "network-operator-sriov-device-plugin" in ready:
-        found |= _host_devices(world, devices)
+        found |= _host_devices(world, devices, name)
     if "sriov-device-plugin" in ready:
         found |= _virtual_functions(world, name)
     if "nvidia-device-plugin-daemonset" in ready:
@@ -197,16 +197,30 @@ def _shared(world: Objects, devices: NodeDevices) -> dict[str, int]:
     return counts
 
 
-def _host_devices(world: Objects, devices: NodeDevices) -> dict[str, int]:
+_OF_THE_PORT_ALONE = ("pciAddresses", "devices", "deviceIDs")
+"""Selectors that a virtual function does not pass where its port does: it has another address and device id."""
+
+
+def _host_devices(world: Objects, devices: NodeDevices, node: NodeName) -> dict[str, int]:
+    """
+    Count what the device plugin of ports offers: of a port with virtual functions them, and not the port.
+
+    Source: k8snetworkplumbingwg/sriov-network-device-plugin 40b6f507, pkg/netdevice/netDeviceProvider.go:72.
+    """
+    state = next((obj for obj in of_kind(world, SRIOV_NETWORK_NODE_STATE) if name_of(obj) == node), None)
+    functions = {port.pci: _count(state, port.netdev) for port in devices.ports}
     pools = _parse(_config(world, "network-operator-sriovdp-config").get("config.json", "")).get("resourceList") or ()
     counts: dict[str, int] = {}
     taken: set[str] = set()
     for pool in pools:
         selectors = pool.get("selectors", {})
         ways = selectors if isinstance(selectors, list) else [selectors]
+        takes_functions = not any(way.get(key) for way in ways for key in _OF_THE_PORT_ALONE)
         fitting = {port.pci for port in devices.ports if any(_fits(port, way) for way in ways)} - taken
         taken |= fitting
-        counts[f"{pool.get('resourcePrefix') or 'nvidia.com'}/{pool['resourceName']}"] = len(fitting)
+        counts[f"{pool.get('resourcePrefix') or 'nvidia.com'}/{pool['resourceName']}"] = sum(
+            (functions[pci] if takes_functions else 0) if functions[pci] else 1 for pci in fitting
+        )
     return counts
 
 

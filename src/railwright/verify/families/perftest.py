@@ -4,6 +4,7 @@ perftest (ib_write_bw, ib_read_bw): the reference that everybody knows, and on h
 It checks no bytes. With GPU memory its own lines are a witness.
 """
 
+from railwright.core.foreign_text import whole_number
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import PerftestRequest
 from railwright.facts.measured import PerftestOutput
@@ -96,5 +97,5 @@ def _with_words(reason: str, outputs: tuple[PerftestOutput, PerftestOutput]) -> 
 
 
 def _queue_pairs(output: PerftestOutput, task: Task) -> int:
-    said = output.value("Number of qps")
-    return int(said) if said.isdigit() else task.effort.qps
+    said = whole_number(output.value("Number of qps"))
+    return task.effort.qps if said is None else said

@@ -6,9 +6,10 @@ transfer need makes the answer unclear, never a pass. Counters of network device
 are not asked.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from railwright.dataplane.model import Counter, EngineRequest, Reply
+from railwright.dataplane.model import Counter, EngineRequest
 from railwright.verify.model import MemoryKind, Says, Testimony, Way
 from railwright.verify.task import Outcome
 
@@ -43,8 +44,8 @@ class Rise:
 def testify(outcome: Outcome, way: Way, memory: MemoryKind) -> Testimony:
     """Say what the counters of both ends prove of one transfer from source to target."""
     least, most = _expected(outcome)
-    sent = _rise(outcome.source, _SENT)
-    received = _rise(outcome.target, _RECEIVED)
+    sent = _rise(outcome.source.before, outcome.source.after, _SENT)
+    received = _rise(outcome.target.before, outcome.target.after, _RECEIVED)
     lines = tuple(
         f"{where}: {item.source} {item.name} rose by {item.rise_bytes} bytes"
         for where, item in ((f"{way.source} sent", sent), (f"{way.target} received", received))
@@ -107,11 +108,18 @@ def _path_mtu_bytes(outcome: Outcome) -> int | None:
     return min((reply.used.path_mtu_bytes for reply in outcome.replies if reply.used.path_mtu_bytes), default=None)
 
 
-def _rise(reply: Reply, names: tuple[str, ...]) -> Rise:
+def carried_bytes(before: Iterable[Counter], after: Iterable[Counter]) -> int | None:
+    """Say how much a port sent and received in between; None where its counters don't tell."""
+    both = [_rise(tuple(before), tuple(after), names).rise_bytes for names in (_SENT, _RECEIVED)]
+    known = [rise for rise in both if rise is not None]
+    return sum(known) if known else None
+
+
+def _rise(first: tuple[Counter, ...], after: tuple[Counter, ...], names: tuple[str, ...]) -> Rise:
     """Take the first counter of the list that was read before and after."""
-    before = {(item.source, item.name): item for item in reply.before}
+    before = {(item.source, item.name): item for item in first}
     for name in names:
-        for item in reply.after:
+        for item in after:
             earlier = before.get((item.source, item.name))
             if item.name != name or earlier is None:
                 continue

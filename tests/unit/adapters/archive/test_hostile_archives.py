@@ -95,6 +95,17 @@ async def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path) -> None
         read_whole(opened, "a.yaml", 1 << 20)
 
 
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_an_empty_file_is_there_in_a_plain_tar_file_too(tmp_path: Path, mode: str) -> None:
+    """Whoever unpacked an archive of ours by one step has a list of no objects still."""
+    opened = open_tree(
+        a_tar(tmp_path / "a", lambda tar: add(tar, "empty.jsonl"), mode), lambda _, size_bytes: size_bytes
+    )
+    sizes = dict(opened.sizes)
+    opened.close()
+    assert sizes == {"empty.jsonl": 0}
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from railwright.core.foreign_text import inert
+
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
 _VOID = frozenset({"meta", "br", "hr", "input"})
 
@@ -75,14 +77,14 @@ def write(node: Node) -> str:
 
 def _parts(node: Node) -> Iterator[str]:
     if isinstance(node, str):
-        yield escape(node, quote=False)
+        yield escape(inert(node), quote=False)
         return
     if isinstance(node, Verbatim):
         yield node.text
         return
     yield f"<{node.name}"
     for key, value in node.attributes:
-        yield f' {key}="{escape(value)}"'
+        yield f' {key}="{escape(inert(value))}"'
     yield ">"
     if node.name in _VOID:
         return

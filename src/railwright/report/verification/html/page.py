@@ -150,10 +150,7 @@ def _culprits(record: VerifyRecord) -> Element | None:
 def _regressions(record: VerifyRecord) -> Element | None:
     if not record.regressions:
         return None
-    items = [
-        el("li", f"{item.what}: {item.now_gbps:.1f} Gb/s, was {item.before_gbps:.1f}")
-        for item in record.regressions[:200]
-    ]
+    items = [el("li", f"{item.what}: {item.change}") for item in record.regressions[:200]]
     return el("div", el("h3", "Slower than before"), el("ul", *items))
 
 

@@ -55,6 +55,7 @@ svg .wire.far{stroke:var(--u);stroke-dasharray:6 4}svg .wire.bad{stroke:var(--f)
 svg .grid{stroke:var(--line)}svg .band{fill:var(--link);opacity:.18}svg .middle{fill:none;stroke:var(--link);stroke-width:2}
 svg .dot{fill:var(--link)}svg .floor{fill:none;stroke:var(--f);stroke-width:2;stroke-dasharray:6 4}
 details{margin:.3rem 0}summary{cursor:pointer}
+@media screen{#places,#witnesses,#all-cells,#raw{content-visibility:auto;contain-intrinsic-size:auto 60rem}}
 .tools{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center;margin:.5rem 0}
 @media print{:root:root,:root[data-theme=dark]{--bg:#fff;--fg:#000;--soft:#444;--line:#d8dce1;--card:#f6f7f9;--link:#0b5bd3;
 --p:#15703a;--pb:#dff3e4;--f:#b3261e;--fb:#fbe1df;--u:#8a5a00;--ub:#fdf0d0;--s:#5b6570;--sb:#eceff2;--mark:#0b5bd3}
