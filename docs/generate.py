@@ -21,6 +21,7 @@ from railwright.report.schemas import PAYLOADS, payload_schema
 
 DOCS = Path(__file__).parent
 RULES = DOCS / "reference" / "rules"
+LAB_CLUSTER = ("lab cluster", "lab cluster up", "lab cluster shell")
 KEYS_BEGIN, KEYS_END = "<!-- generated: keys -->", "<!-- end of generated -->"
 
 
@@ -56,10 +57,10 @@ def _json(schema: object) -> str:
 def _commands() -> str:
     os.environ |= {"COLUMNS": "100", "TERM": "dumb"}  # the page must not depend on the terminal that it is made in
     parts = ["# Commands\n\nGenerated from `railwright COMMAND --help`.\n"]
-    for command in ("", *COMMANDS):
+    for command in ("", *COMMANDS, *LAB_CLUSTER):
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
-            railwright([*([command] if command else []), "--help"])
+            railwright([*command.split(), "--help"])
         text = "\n".join(line.rstrip() for line in told.getvalue().strip().splitlines())
         parts.append(f"## railwright {command}".rstrip() + f"\n\n```\n{text}\n```\n")
     return "\n".join(parts)

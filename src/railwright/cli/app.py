@@ -20,11 +20,14 @@ def make_app(name: str = "railwright") -> "App":
     """Build the table; `name` is how the person called it ("oc railwright")."""
     from cyclopts import App, Parameter
 
+    from railwright.cli.flowing import Flowing
+
     app = App(
         name=name,
         help=PURPOSE,
         version=__version__,
         help_format="plaintext",
+        help_formatter=Flowing(),
         result_action="return_value",
         # Every flag is off, and every list empty, unless it is given: a second spelling for that helps nobody.
         default_parameter=Parameter(negative="", negative_iterable="", show_default=_default_shown),
@@ -82,7 +85,7 @@ def _wrong(error: "UsageError") -> int:
 
 
 def _run(name: str, arguments: list[str]) -> int:
-    from cyclopts import CycloptsError
+    from cyclopts import CycloptsError, RepeatArgumentError
 
     from railwright.cli.streams import unwritten
     from railwright.core.errors import UsageError
@@ -91,6 +94,8 @@ def _run(name: str, arguments: list[str]) -> int:
         result = make_app(name)(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as wrong:
         known = f"{name} {arguments[0]} --help" if arguments[0] in COMMANDS else f"{name} --help"
+        if isinstance(wrong, RepeatArgumentError) and wrong.token.keyword in {"--file", "-f"}:
+            known = "several fabrics go into one file, parted by lines of ---; --name picks one of them"
         return _wrong(UsageError(str(wrong), hint=known))
     except SystemExit:
         # Of the printer of --help, whose reader has seen enough (`| head`); no command ends so.

@@ -2,18 +2,20 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.keep import check_folder, keep_run
+from railwright.cli.lab_cluster import cluster
+from railwright.cli.lab_limits import check_counts
 from railwright.cli.options import Common, names
 from railwright.cli.progress import progress
 from railwright.cli.streams import write_result
-from railwright.lab.cluster.shape import Shape as ClusterShape
 from railwright.lab.rdma.faults import check_fault
 from railwright.lab.rdma.lab import lab as open_lab
 from railwright.lab.rdma.standing import down, run_in, status, up
@@ -28,91 +30,96 @@ PEER_SHARE = 0.2
 """All halves share one emulated processor, so that equals differ by half and more; what is broken differs by far."""
 
 
-def lab(
-    what: Literal["run", "up", "down", "shell", "status", "fabric", "cluster"] = "run",
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Bed:
+    """What a lab consists of, and what is broken in it."""
+
+    method: Literal["shared", "host-device", "sriov"] | None = None
+    """How pods get their RDMA device: a macvlan child (shared, the default), a moved netdev, or a VF of an emulated
+    NIC."""
+    nodes: int | None = None
+    """How many nodes, of one pod each; default 2. For fabric: how many hosts; default 8."""
+    rails: int | None = None
+    """How many rails; default 2, and 1 for sriov."""
+    fault: str | None = None
+    """Break something real: loss, mtu, gid, gid-index, memlock, netns, link-down, peer-killed, corruption,
+    one-direction, swapped-rails, slow-node; for fabric: pkey."""
+
+    @property
+    def shape(self) -> Shape:
+        """The same with its defaults."""
+        method = self.method or "shared"
+        rails = self.rails if self.rails is not None else (1 if method == "sriov" else 2)
+        return Shape(method, self.nodes or 2, rails)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Proof:
+    """What is run in a lab, and where it is kept."""
+
+    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None
+    """Only these families of probes (engine, perftest, latency, cm, sweep)."""
+    full: bool = False
+    """Every family, not only those that prove most."""
+    to: Path | None = None
+    """Keep the run in this folder: report.html, record.json, junit.xml, raw replies."""
+
+
+lab = App(name="lab")
+lab.command(cluster)
+
+
+@lab.default
+def in_machine(
+    what: Literal["run", "up", "down", "shell", "status", "fabric"] = "run",
     command: str | None = None,
-    *words: str,
-    method: Literal["shared", "host-device", "sriov"] | None = None,
-    nodes: int | None = None,
-    rails: int | None = None,
-    fault: str | None = None,
-    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
-    full: bool = False,
-    to: Path | None = None,
-    definitions: Path | None = None,
-    bare: bool = False,
+    *,
+    bed: _Bed = _Bed(),
+    proof: _Proof = _Proof(),
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Move real RDMA bytes on this machine: soft-RoCE between network namespaces, in a small virtual machine.
 
     The same schedule, witnesses and verdicts as on a cluster. On a Linux host that has rdma_rxe loaded no virtual
-    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator. `lab cluster` is experimental, and has moved
-    no byte yet: a Kubernetes cluster of virtual machines with real kubelets: up, status, kubeconfig, shell NODE, down.
+    machine is needed. `lab fabric` runs an InfiniBand subnet on a simulator. `lab cluster` is a Kubernetes cluster of
+    virtual machines with real kubelets, experimental; `lab cluster --help` says what it takes.
 
     Args:
         what: run (the default) verifies and ends; up leaves a lab for you to play in; shell runs a command in it;
-            status and down are what they say; fabric is InfiniBand; cluster is Kubernetes.
-        command: for shell: what to run, as one argument; without it, lines are read from standard input. For cluster:
-            up, status, kubeconfig, shell or down.
-        words: for cluster shell: the node, and what to run there.
-        method: how pods get their RDMA device: a macvlan child (shared, the default), a moved netdev, or a VF of an
-            emulated NIC.
-        nodes: how many nodes, of one pod each; default 2. For fabric: how many hosts; default 8.
-        rails: how many rails; default 2, and 1 for sriov.
-        fault: break something real: loss, mtu, gid, gid-index, memlock, netns, link-down, peer-killed, corruption,
-            one-direction, swapped-rails, slow-node; for fabric: pkey.
-        families: only these families of probes (engine, perftest, latency, cm, sweep).
-        full: every family, not only those that prove most.
-        to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
-        definitions: for cluster up: a folder of published CustomResourceDefinitions, to be checked by; without it
-            operators' objects are taken as they are.
-        bare: for cluster up: an OpenShift cluster without operators, for `railwright apply` to do its whole job on;
-            without it NVIDIA's Network Operator is there already, to try things by hand.
+            status and down are what they say; fabric is InfiniBand.
+        command: for shell: what to run, as one argument; without it, lines are read from standard input.
+        bed: what the lab consists of.
+        proof: what is run in it.
         common: output; --cluster is not used.
     """
-    given: dict[str, object] = {
-        "command": command,
-        "words": words or None,
-        "--method": method,
-        "--nodes": nodes,
-        "--rails": rails,
-    }
-    given |= {"--fault": fault, "--families": families, "--full": full or None, "--to": to}
-    given |= {"--definitions": definitions, "--bare": bare or None}
 
     async def action() -> int:
-        _refuse_unused(what, given, common)
-        chosen = method or "shared"
-        shape = Shape(chosen, nodes or 2, rails if rails is not None else (1 if chosen == "sriov" else 2))
+        _refuse_unused(what, {"command": command, **_given(bed, proof)}, common)
+        check_counts(bed.nodes, bed.rails)
         match what:
             case "run":
-                return await _verify(shape, fault or "", _options(families, full=full), to, common)
+                options = _options(proof.families, full=proof.full)
+                return await _verify(bed.shape, bed.fault or "", options, proof.to, common)
             case "up":
-                write_result(await up(shape, progress(quiet=common.quiet), fault or ""))
+                write_result(await up(bed.shape, progress(quiet=common.quiet), bed.fault or ""))
             case "down":
                 write_result(await down())
             case "status":
                 write_result(await status())
             case "shell":
                 return await _shell(command)
-            case "cluster":
-                from railwright.cli.lab_cluster import cluster
-
-                wanted = ClusterShape(nodes or 2, rails or 2, bare=bare)
-                return await cluster(command, words, wanted, definitions, common)
             case "fabric":
                 from railwright.cli.lab_fabric import fabric
 
-                return await fabric(nodes or _FABRIC_HOSTS, fault or "", common)
+                return await fabric(bed.nodes or _FABRIC_HOSTS, bed.fault or "", common)
         return 0
 
     return run(action, common)
 
 
 _FABRIC_HOSTS = 8
-_MOST_NODES = 64
-_MOST_RAILS = 8
-"""More than that, one emulated processor comes to no end with."""
 _USED: dict[str, set[str]] = {
     "run": {"--method", "--nodes", "--rails", "--fault", "--families", "--full", "--to", "--output"},
     "up": {"--method", "--nodes", "--rails", "--fault"},
@@ -120,12 +127,17 @@ _USED: dict[str, set[str]] = {
     "status": set(),
     "down": set(),
     "fabric": {"--nodes", "--fault", "--output"},
-    "cluster": {"command", "words", "--nodes", "--rails", "--definitions", "--bare"},
 }
 
 
+def _given(bed: _Bed, proof: _Proof) -> Mapping[str, object]:
+    """Name the options; None for those that were left out."""
+    given = {f"--{name}": value for each in (bed, proof) for name, value in vars(each).items()}
+    return given | {"--full": proof.full or None}
+
+
 def _refuse_unused(what: str, given: Mapping[str, object], common: Common) -> None:
-    """Refuse an option that would do nothing, and numbers with which nothing can be done. Raises UsageError."""
+    """Refuse an option that would do nothing. Raises UsageError."""
     wanted = {name for name, value in given.items() if value is not None}
     wanted |= {"--output"} if common.output != "text" else set()
     wanted |= {"--cluster"} if common.cluster is not None else set()
@@ -133,12 +145,6 @@ def _refuse_unused(what: str, given: Mapping[str, object], common: Common) -> No
     if useless:
         does = ", ".join(sorted(_USED[what])) or "no options"
         raise api.UsageError(f"lab {what} has no use for {', '.join(useless)}", hint=f"lab {what} takes {does}")
-    for name, fewest, most in (("--nodes", 2, _MOST_NODES), ("--rails", 1, _MOST_RAILS)):
-        value = given[name]
-        if isinstance(value, int) and not fewest <= value <= most:
-            raise api.UsageError(
-                f"{name} {value} is too {'few' if value < fewest else 'many'}", hint=f"{name} {fewest} to {most}"
-            )
 
 
 def _options(families: list[str] | None, *, full: bool) -> api.Options:

@@ -60,6 +60,11 @@ def test_a_built_machine_needs_no_packages(monkeypatch: pytest.MonkeyPatch) -> N
         (["up", "--to", "somewhere"], "has no use for --to"),
         (["run", "true"], "has no use for command"),
         (["--cluster", "sim:vanilla"], "has no use for --cluster"),
+        (["cluster", "shell", "node-1", "true"], "no virtual cluster is up"),
+        (["cluster", "shell"], "NODE requires an argument"),
+        (["cluster", "up", "--nodes", "1"], "--nodes 2 to 64"),
+        (["cluster", "up", "--rails", "5"], "--rails 4 or fewer"),
+        (["cluster", "up", "--fault", "loss"], "--fault"),
     ],
 )
 def test_wrong_use_is_said_with_what_there_is(
