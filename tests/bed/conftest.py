@@ -10,6 +10,8 @@ from support.uncovered import record
 from railwright.lab.controlplane.plane import Plane
 from railwright.lab.controlplane.programs import Unavailable
 
+SHARE_A_PLANE = frozenset({"test_whole_job", "test_faulty_network"})
+
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[Plane]:
@@ -22,7 +24,7 @@ def plane() -> Iterator[Plane]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, for they share what a module sets up; whole jobs share only a plane."""
+    """Keep the tests of a file in one process, for they share what a module sets up; long ones share only a plane."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and item.path.stem != "test_whole_job":
+        if Path(__file__).parent in item.path.parents and item.path.stem not in SHARE_A_PLANE:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -7,10 +7,11 @@ the plan listed, apply again converges, clean gives the cluster back as it was, 
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pytest
 from support.bed_world import UNSEEN_FACTOR, Bed, CleanPace, bed_of
-from support.faulty_proxy import FaultyProxy, Schedule, faulty_proxy
+from support.faulty_proxy import Schedule, faulty_proxy
 from support.left_after_clean import left_at_rest
 from support.reading_commands import reading_commands
 from support.seeds import rotating
@@ -27,17 +28,22 @@ from railwright.ports.approval import Question
 from railwright.ports.progress import Silent
 from railwright.ports.world import World
 
-pytestmark = [pytest.mark.bed, pytest.mark.soak]
+pytestmark = pytest.mark.bed
+CONFIGURATIONS = [
+    (method, fabric) for fabric in ("roce", "infiniband") for method in ("shared", "host-device", "sriov")
+]
 RAILS = """apiVersion: railwright.dev/v1alpha1
 kind: RailFabric
-metadata: {name: east-west}
-spec: {method: shared, fabric: roce, workloadNamespaces: [training]}
+metadata: {{name: east-west}}
+spec: {{method: {method}, fabric: {fabric}, workloadNamespaces: [training]}}
 """
-INTENTS, CATALOG = parse_intents(RAILS), load_catalog()
-IN_SOAK = 6
+CATALOG = load_catalog()
+SEEDS, IN_SOAK = (20787001, 20787002), 10
+"""In make test, of each configuration; and in soak, where they are others every day."""
 SHARE, FOR_GOOD = 0.06, 0.03
 """An answer that says no ends most commands early: with more of them nothing would be tried of what comes late."""
-TRIES = 3
+TRIES, TRIES_IN_SOAK = 1, 3
+"""Of apply and of clean under faults, before the one without any."""
 _OBJECT = re.compile(
     r"/apis?/(?:(?P<group>[^/]+\.[^/]+|apps|batch|policy)/)?v[^/]+/(?:namespaces/(?P<ns>[^/]+)/)?(?P<plural>[^/]+)/(?P<name>[^/]+)"
 )
@@ -48,18 +54,28 @@ class Yes:
         return not question.takes_over
 
 
-async def _apply(world: World) -> tuple[int, str]:
-    record = await api.apply(world, INTENTS, approval=Yes(), verify=False)
-    return record.exit_code, api.to_json(api.apply_document(record))
+@dataclass(frozen=True)
+class Jobs:
+    """What is done to a fabric on a bed."""
 
+    bed: Bed
+    intents: tuple[api.Intent, ...]
 
-READING = reading_commands(INTENTS)
+    async def apply(self, world: World) -> tuple[int, str]:
+        """Apply to the end, without proof."""
+        record = await api.apply(world, self.intents, approval=Yes(), verify=False)
+        return record.exit_code, api.to_json(api.apply_document(record))
 
+    async def clean(self, world: World) -> tuple[int, str]:
+        """Clean to the end."""
+        record = await api.clean(world, approval=Yes(), progress=CleanPace(self.bed))
+        return record.exit_code, api.to_json(api.clean_document(record))
 
-async def listed(bed: Bed) -> frozenset[tuple[str, str, str]]:
-    """What the plan says that it writes: plural, namespace, name."""
-    prepared = await prepare(bed.world, INTENTS, CATALOG, Silent())
-    return frozenset((plural_of(item.ref.kind), item.ref.namespace, item.ref.name) for item in prepared.manifests.items)
+    async def listed(self) -> frozenset[tuple[str, str, str]]:
+        """What the plan says that it writes: plural, namespace, name."""
+        prepared = await prepare(self.bed.world, self.intents, CATALOG, Silent())
+        items = prepared.manifests.items
+        return frozenset((plural_of(item.ref.kind), item.ref.namespace, item.ref.name) for item in items)
 
 
 def not_listed(written: Iterable[tuple[str, str]], allowed: frozenset[tuple[str, str, str]]) -> list[str]:
@@ -75,39 +91,45 @@ def not_listed(written: Iterable[tuple[str, str]], allowed: frozenset[tuple[str,
     return sorted(set(found))
 
 
-async def _through_faults(tries: Tries, proxy: FaultyProxy, name: str, job: Job, seed: int) -> None:
+async def _through_faults(tries: Tries, name: str, job: Job, seed: int, attempts: int) -> None:
     """Try under faults, then without any: that one must end well."""
-    for number in range(TRIES):
-        proxy.schedule = Schedule(seed * 1000 + number, SHARE, FOR_GOOD)
+    for number in range(attempts):
+        tries.proxy.schedule = Schedule(seed * 1000 + number, SHARE, FOR_GOOD)
         if await tries.once(name, job) == 0 and name != "apply":
             break
-    proxy.schedule = Schedule(0)
-    assert await tries.once(name, job) == 0, "\n".join((*tries.ends, *proxy.done))
+    tries.proxy.schedule = Schedule(0)
+    assert await tries.once(name, job) == 0, "\n".join((*tries.ends, *tries.proxy.done))
 
 
-@pytest.mark.parametrize("seed", rotating(IN_SOAK))
-async def test_faults_cost_time_and_nothing_else(plane: Plane, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "attempts"),
+    [
+        *((seed, TRIES) for seed in SEEDS),
+        *(pytest.param(seed, TRIES_IN_SOAK, marks=pytest.mark.soak) for seed in rotating(IN_SOAK)),
+    ],
+)
+@pytest.mark.parametrize(("method", "fabric"), CONFIGURATIONS)
+async def test_faults_cost_time_and_nothing_else(
+    plane: Plane, method: str, fabric: str, seed: int, attempts: int
+) -> None:
     before_bugs = bug_files()
-    async with bed_of(plane, "h200-roce") as bed, faulty_proxy(plane.server, Schedule(seed)) as proxy:
-        before, allowed = await read_state(bed.client, bed.kinds), await listed(bed)
-        tries = Tries(plane, bed, proxy)
-
-        async def cleaned(world: World) -> tuple[int, str]:
-            record = await api.clean(world, approval=Yes(), progress=CleanPace(bed))
-            return record.exit_code, api.to_json(api.clean_document(record))
-
-        await _through_faults(tries, proxy, "apply", _apply, seed)
+    intents = parse_intents(RAILS.format(method=method, fabric=fabric))
+    world_name = "h200-roce" if fabric == "roce" else "h200-ib"
+    async with bed_of(plane, world_name) as bed, faulty_proxy(plane.server, Schedule(seed)) as proxy:
+        jobs, tries = Jobs(bed, intents), Tries(plane, bed, proxy)
+        before, allowed = await read_state(bed.client, bed.kinds), await jobs.listed()
+        await _through_faults(tries, "apply", jobs.apply, seed, attempts)
         strays = not_listed(proxy.written, allowed)
         proxy.written.clear()
-        assert await tries.once("apply again", _apply) == 0
+        assert await tries.once("apply again", jobs.apply) == 0
         again = [path for _, path in proxy.written if "/namespaces/railwright/" not in path]
-        for name, job in READING.items():
+        for name, job in reading_commands(intents).items():
             proxy.schedule = Schedule(seed + 17, SHARE, FOR_GOOD)
             proxy.written.clear()
             await tries.once(name, job)
             strays += [f"{name}: {path}" for _, path in proxy.written]
         bed.actors.quiet_factor = UNSEEN_FACTOR
-        await _through_faults(tries, proxy, "clean", cleaned, seed + 500)
+        await _through_faults(tries, "clean", jobs.clean, seed + 500, attempts)
         left = await left_at_rest(bed, before)
         told = "\n".join((*tries.ends, *proxy.done))
         assert (tries.broken, strays, again, left, bed.actors.refused) == ([], [], [], (), []), told

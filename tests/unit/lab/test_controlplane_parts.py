@@ -1,5 +1,6 @@
 """What the control plane decides before anything is started."""
 
+import asyncio
 import os
 import select
 import shutil
@@ -73,6 +74,20 @@ async def test_a_folder_that_a_program_reads_is_copied_out_of_its_module(
     folder = await ensure_programs(Silent(), (Files("etcd", "bindata", "example.org/operator"),))
     assert isinstance(folder, Path)
     assert (folder / "bindata" / "manifest.yaml").read_text() == "kind: DaemonSet\n"
+
+
+async def test_two_that_want_the_same_programs_build_them_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "go"
+    go.write_text(f'#!/bin/sh\necho built >> {tmp_path}/builds; while [ "$1" != -o ]; do shift; done; : >"$2"\n')
+    go.chmod(0o755)
+    monkeypatch.setenv("RAILWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shutil, "which", lambda _: str(go))
+    monkeypatch.setattr(programs, "LOOK_AGAIN_S", 0.01)
+    first, second = await asyncio.gather(ensure_programs(Silent()), ensure_programs(Silent()))
+    assert first == second
+    assert (tmp_path / "builds").read_text().count("built") == len(PROGRAMS)
 
 
 async def test_programs_that_are_there_are_not_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

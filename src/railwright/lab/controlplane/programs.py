@@ -7,14 +7,17 @@ folder named by the hash of their part of the recipe, so that a changed recipe n
 """
 
 import asyncio
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from railwright.ports.progress import Note, Progress
 
@@ -28,6 +31,7 @@ FLAGS = (
 )
 BUILD_LIMIT_S = 3600.0
 """Five minutes on two quiet cores when nothing is cached (measured 2026-11-30); an hour where they are shared."""
+LOOK_AGAIN_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -103,13 +107,36 @@ async def ensure_programs(progress: Progress, programs: tuple[Piece, ...] = PROG
         return Unavailable("Go is not installed, and the programs are not in the cache")
     folder = cache_folder(os.environ, Path.home(), programs)
     folder.mkdir(parents=True, exist_ok=True)
-    for program in programs:
-        if not (folder / program.name).exists():
-            progress.emit(Note(f"building {program.name} (minutes when nothing is cached)"))
-            problem = await _build(go, program, folder)
-            if problem:
-                return Unavailable(f"{program.name} could not be built: {problem}")
+    async with _sole_builder(folder, progress):
+        for program in programs:
+            if not (folder / program.name).exists():
+                progress.emit(Note(f"building {program.name} (minutes when nothing is cached)"))
+                problem = await _build(go, program, folder)
+                if problem:
+                    return Unavailable(f"{program.name} could not be built: {problem}")
     return folder
+
+
+@asynccontextmanager
+async def _sole_builder(folder: Path, progress: Progress) -> AsyncIterator[None]:
+    """Wait until no other process builds here: two that begin together would each build everything."""
+    with (folder / "building").open("w") as lock:
+        told = False
+        while not _locked(lock):
+            if not told:
+                progress.emit(Note("another process builds the same programs: waiting for it"))
+                told = True
+            await asyncio.sleep(LOOK_AGAIN_S)
+        yield
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Take the lock unless somebody has it; the kernel gives it back when its holder ends, however that was."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 async def _build(go: str, piece: Piece, folder: Path) -> str:
