@@ -43,6 +43,8 @@ def _serve(waiting: socket.socket) -> None:
     while True:
         connection, _ = waiting.accept()
         if os.fork() == 0:
+            # A child that outlives us must not hold the name: nobody would answer there, and nobody else could serve.
+            waiting.close()
             _answer(connection)
         connection.close()
 

@@ -14,6 +14,7 @@ from railwright.core.ids import NodeName, RailName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import ANY_NETDEV, Problem, Reply, Request, Wire
 from railwright.dataplane.wire import probe_of, reply_text
+from railwright.facts.reading import together
 from railwright.ports.clock import Clock
 from railwright.ports.endpoint import Endpoint, HeldRail
 from railwright.verify.families.table import family
@@ -206,7 +207,7 @@ class Bench:
         async def half(side: str, request: Request) -> None:
             halves[side] = await self.endpoints[nodes[side]].run(request, timeout_s=exchange.limit_s)
 
-        await asyncio.gather(half(listener, exchange.listen), half(connector, exchange.connect))
+        await together((half(listener, exchange.listen), half(connector, exchange.connect)))
 
     def _names(self, task: Task, exchange: Exchange) -> tuple[str, str]:
         return f"{task.id}.{exchange.name}.source", f"{task.id}.{exchange.name}.target"

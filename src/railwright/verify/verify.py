@@ -14,6 +14,7 @@ from railwright.core.errors import RailwrightError
 from railwright.core.ids import NodeName
 from railwright.core.verdicts import Verdict
 from railwright.dataplane.model import EvidenceRequest, RailEnd, Reply
+from railwright.facts.reading import together
 from railwright.ports.clock import Clock
 from railwright.ports.endpoint import Endpoint
 from railwright.ports.progress import Measuring, Progress
@@ -30,6 +31,7 @@ from railwright.verify.record import Findings, make_record
 from railwright.verify.run import Bench, Stay, stay_without_words
 from railwright.verify.swapped import find_swapped
 from railwright.verify.task import Reading, Task
+from railwright.verify.unseen import unchosen_partitions, unseen_traffic
 
 _EVIDENCE_S = 30.0
 
@@ -47,6 +49,8 @@ class _Run:
     places: dict[NodeName, Reply] = field(default_factory=dict)
     interrupted: bool = False
     ended_by: RailwrightError | None = None
+    unseen: list[str] = field(default_factory=list)
+    """What could not be seen before anything was started."""
     silences: dict[str, int] = field(default_factory=dict)
     """What kept us from being heard for a while, and how often."""
 
@@ -124,9 +128,12 @@ async def _places(run: _Run) -> None:
     """
     endpoints, watch_s = run.bench.endpoints, run.planned.options.watch_s
     asks = [run.bench.ask(node, _look_around(each, watch_s), _EVIDENCE_S) for node, each in endpoints.items()]
-    run.places = dict(zip(endpoints, await asyncio.gather(*asks), strict=True))
+    run.places = dict(zip(endpoints, await together(asks), strict=True))
     layout = with_tables_of_pods(run.planned.layout, endpoints.values(), run.places)
-    layout = without_busy(layout, endpoints.values(), run.places)
+    if watch_s:
+        layout = without_busy(layout, endpoints.values(), run.places)
+        run.unseen += unseen_traffic(layout, endpoints.values(), run.places)
+    run.unseen += unchosen_partitions(layout, endpoints.values())
     run.planned, run.bench.layout = replace(run.planned, layout=layout), layout
 
 
@@ -170,9 +177,10 @@ async def _confirm(run: _Run) -> None:
 
 
 def _notes(run: _Run) -> Iterator[str]:
-    """Say what to do about what ended the run, and when it could not be heard."""
+    """Say what to do about what ended the run, what it did not see, and when it could not be heard."""
     if run.ended_by is not None and run.ended_by.hint:
         yield f"what ended the run too early: {run.ended_by.hint}"
+    yield from run.unseen
     for message, times in run.silences.items():
         yield f"{times} x it could not be said that this run is still there, and it went on: {message}"
 

@@ -77,6 +77,8 @@ async def test_both_ends_use_one_partition_where_both_pods_have_read_their_table
     record, asked = await run_with(*tables, wanted=wanted)
     assert asked == given
     assert {cell.verdict for cell in record.cells if cell.memory == "host"} == {Verdict.PASS}
+    said_so = [note for note in record.summary.notes if note.startswith("rail0 of worker-1 did not read the partition")]
+    assert bool(said_so) is (given == {None})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from support.verifying import CATALOG, endpoints, layout
 from railwright.core.errors import ClusterBusy, ClusterUnreachable, LoginExpired, RailwrightError, WriteConflict
 from railwright.core.ids import NetDevice, NodeName, RailName
 from railwright.core.verdicts import Verdict
-from railwright.dataplane.model import Problem, Reply
+from railwright.dataplane.model import EngineRequest, EvidenceRequest, Problem, Reply
 from railwright.ports.clock import Clock
 from railwright.ports.endpoint import HeldRail
 from railwright.ports.progress import Silent
@@ -118,3 +118,47 @@ async def test_what_was_measured_outlives_an_api_server_that_does_not_answer(err
     assert (len(reached) < len(record.cells), record.summary.interrupted) == (ends, ends)
     assert "no answer" in " ".join((record.summary.claim, *record.summary.notes))
     assert "and it went on" in " ".join(record.summary.notes) or ends
+
+
+class Broken:
+    """An endpoint with a bug of ours in what it does with one kind of request."""
+
+    def __init__(self, inner: Hanging, kind: type) -> None:
+        self._inner, self._kind = inner, kind
+        self.name, self.node, self.rails = "broken", inner.node, inner.rails
+        self.meeting_address, self.simulated = inner.meeting_address, True
+
+    async def run(self, request, *, timeout_s):
+        if isinstance(request, self._kind):
+            raise ZeroDivisionError
+        return await self._inner.run(request, timeout_s=timeout_s)
+
+
+@dataclass(frozen=True)
+class Noted(Hanging):
+    """One that notes which of its halves begin, and which are over."""
+
+    begun: list[object] = field(default_factory=list)
+    over: list[object] = field(default_factory=list)
+
+    async def run(self, request, *, timeout_s):
+        self.begun.append(request)
+        try:
+            return await super().run(request, timeout_s=timeout_s)
+        finally:
+            self.over.append(request)
+
+
+@pytest.mark.parametrize("kind", [EvidenceRequest, EngineRequest], ids=["looking around", "a half"])
+async def test_a_bug_in_one_half_leaves_no_other_running(kind: type) -> None:
+    clock = Shared()
+    planned = plan_run(layout(2, rails=1), Options(quick=True, families=("engine",)))
+    first, second = planned.layout.nodes
+    noted = Noted(clock, second)
+    ends = [Broken(Hanging(clock, first), kind), noted]
+    work = asyncio.ensure_future(verify(planned, ends, CATALOG, clock, Silent()))
+    await clock.go_on(work)
+    with pytest.raises(ZeroDivisionError):
+        await work
+    assert noted.begun
+    assert noted.over == noted.begun

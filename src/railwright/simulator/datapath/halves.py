@@ -10,6 +10,7 @@ from railwright.dataplane.model import (
     Digest,
     EngineRequest,
     Evidence,
+    EvidenceRequest,
     NcclRequest,
     NixlRequest,
     PerftestRequest,
@@ -18,6 +19,7 @@ from railwright.dataplane.model import (
     Request,
     Sample,
     Used,
+    Watched,
 )
 from railwright.dataplane.port import Gid, Port
 from railwright.dataplane.wire import probe_of
@@ -257,8 +259,8 @@ def _partitions(wiring: Wiring, node: str) -> dict[str, int]:
     return {port.netdev: port.pkeys[0] & 0x7FFF for port in wiring.ports if port.node == node and port.pkeys}
 
 
-def evidence(wiring: Wiring, node: str) -> Reply:
-    """Say what a simulated pod is."""
+def evidence(wiring: Wiring, node: str, request: EvidenceRequest) -> Reply:
+    """Say what a simulated pod is; nobody else uses its rails while they are watched."""
     ports = tuple(
         Port(
             device=RdmaDevice(port.device),
@@ -283,7 +285,17 @@ def evidence(wiring: Wiring, node: str) -> Reply:
     )
     limited = "pod-memlock" in wiring.troubles and node == wiring.sick
     tools = {name: f"/usr/bin/{name}" for name in ("ib_write_bw", "ib_read_bw")}
+    quiet = tuple(Counter("sysfs counters", name, 1000, "4 bytes") for name in ("port_xmit_data", "port_rcv_data"))
     found = Evidence(
-        0, 65536 if limited else -1, "shared", ports, (), ("uverbs0", "rdma_cm"), tools, {}, _partitions(wiring, node)
+        0,
+        65536 if limited else -1,
+        "shared",
+        ports,
+        (),
+        ("uverbs0", "rdma_cm"),
+        tools,
+        {},
+        _partitions(wiring, node),
+        tuple(Watched(rail, request.watch_s, quiet, quiet) for rail in request.watched),
     )
     return Reply("evidence", evidence=found)

@@ -35,7 +35,7 @@ class Switchboard:
     async def run(self, node: str, address: str, request: Request, timeout_s: float) -> Reply:
         """Run one half on a node; `address` is the one that others reach it by."""
         if isinstance(request, EvidenceRequest):
-            return evidence(self.wiring, node)
+            return evidence(self.wiring, node, request)
         limit_s = min(timeout_s, request.meeting.patience_s)
         if "hung-peer" in self.wiring.troubles and node == self.wiring.sick:
             await self.clock.sleep(timeout_s)
