@@ -39,6 +39,12 @@ class Gpu:
     max_link_width_lanes: int | None = None
     bar_bytes: tuple[int, ...] = ()
     """Sizes of its memory windows; a full-size one is as large as its memory."""
+    model: str = ""
+    """"NVIDIA H200"; like the next two only where NVIDIA's driver says it."""
+    vbios: str = ""
+    """"96.00.a5.00.1a"; empty too while the driver has not asked the GPU."""
+    firmware: str = ""
+    """What runs on the GPU's own processor (GSP): "580.159.04", the driver's version; empty where none does."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,12 @@ class NicPort:
     """Statistics of the netdev that matter: pauses, discards, errors; only where ethtool is there."""
     card_guid: str = ""
     """The same for every function of a card, on whichever PCI bus; "" when there is no RDMA device."""
+    card_name: str = ""
+    """What the card calls itself: "NVIDIA BlueField-3 B3140H E-series FHHL SuperNIC"; "" where it can't be read."""
+    part_number: str = ""
+    """Of the card; boards of one chip differ here."""
+    part_revision: str = ""
+    """"A5"."""
 
 
 @dataclass(frozen=True)

@@ -165,12 +165,21 @@ class HugePages:
 
 @dataclass(frozen=True)
 class Chassis:
-    """What the firmware says of the machine; serial numbers are not read."""
+    """What the firmware says of the machine, in its own words (SMBIOS); serial numbers are not read."""
 
     vendor: str = ""
     product: str = ""
+    product_version: str = ""
+    sku: str = ""
     board: str = ""
+    board_vendor: str = ""
+    board_version: str = ""
+    bios_vendor: str = ""
     bios_version: str = ""
+    bios_date: str = ""
+    """As the firmware writes it: "09/10/2024", month first."""
+    controller_version: str = ""
+    """Of the embedded controller."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from railwright.facts.model import Gpu, IommuState, NicPort, NodeHardware, Unsee
 from railwright.facts.ports import Parts, bridges_of, data_direct_of, gpus_of, ports_of
 from railwright.facts.record import Record, split_record
 from railwright.facts.sources.counters import parse_counters
+from railwright.facts.sources.identity import parse_identity
 from railwright.facts.sources.infiniband import parse_infiniband
 from railwright.facts.sources.kernel import System, parse_system
 from railwright.facts.sources.machine import MachineFacts, parse_machine
@@ -57,7 +58,8 @@ DEPTH_SECTIONS = (
     "dmesg",
 )
 """What records have since format 2."""
-OPTIONAL_SECTIONS = ("sriov", "problems")
+OPTIONAL_SECTIONS = ("sriov", "vpd", "nvidia-gpus", "problems")
+"""What records of every format may lack: the driver has nothing to show there, or their script did not ask yet."""
 _FORMATS = {"1": SECTIONS, "2": (*SECTIONS, *DEPTH_SECTIONS)}
 _ALONE: Surroundings = Surroundings()
 _KEPT_RECORDS = 256
@@ -161,8 +163,9 @@ def _parts(record: Record) -> tuple[Parts, tuple[Unseen, ...], tuple[Unseen, ...
     virtual, virtual_unseen = parse_virtual_functions(record)
     counters, counter_unseen = parse_counters(record)
     qos, qos_unseen = parse_qos(record)
-    parts = Parts(devices, netdevs, rdma_ports, configs, virtual, counters, qos)
-    unseen = (*pci_unseen, *config_unseen, *rdma_unseen, *virtual_unseen, *counter_unseen, *qos_unseen)
+    names, name_unseen = parse_identity(record)
+    parts = Parts(devices, netdevs, rdma_ports, configs, virtual, counters, qos, names)
+    unseen = (*pci_unseen, *config_unseen, *rdma_unseen, *virtual_unseen, *counter_unseen, *qos_unseen, *name_unseen)
     return parts, unseen, net_unseen
 
 

@@ -12,6 +12,7 @@ from railwright.core.ids import NetDevice, PciAddress, RdmaDevice
 from railwright.facts.device_model import Gpu, LinkLayer, NetDeviceFacts, NicPort
 from railwright.facts.node_model import DataDirect, PciBridge, PciConfig, QosState, VirtualFunction
 from railwright.facts.sources.counters import Counters
+from railwright.facts.sources.identity import Card, GpuWords, Identity
 from railwright.facts.sources.infiniband import RdmaPort
 from railwright.facts.sources.pci import PciDevice
 from railwright.facts.sources.virtual_functions import VfTables, VfWords
@@ -38,6 +39,7 @@ class Parts:
     virtual: VfTables = field(default_factory=VfTables)
     counters: Counters = field(default_factory=Counters)
     qos: Mapping[NetDevice | RdmaDevice, QosState] = field(default_factory=dict)
+    identity: Identity = field(default_factory=Identity)
 
 
 def gpus_of(parts: Parts) -> tuple[Gpu, ...]:
@@ -57,9 +59,13 @@ def gpus_of(parts: Parts) -> tuple[Gpu, ...]:
             max_link_speed_gts=device.max_link_speed_gts,
             max_link_width_lanes=device.max_link_width_lanes,
             bar_bytes=device.bar_bytes,
+            model=words.model,
+            vbios=words.vbios,
+            firmware=words.firmware,
         )
         for device in parts.devices
         if device.vendor == _NVIDIA and device.pci_class[:4] in _DISPLAY and device.parent is None
+        for words in (parts.identity.gpus.get(device.address, GpuWords()),)
     )
 
 
@@ -195,6 +201,7 @@ def _port(
     if layer is LinkLayer.UNKNOWN and netdev is not None:
         layer = _ARP_LAYER.get(netdev.arp_type, LinkLayer.UNKNOWN)
     key = (rdma.device, rdma.port) if rdma else (RdmaDevice(""), 0)
+    card = parts.identity.cards.get(device.address, Card())
     return NicPort(
         pci=device.address,
         vendor_id=device.vendor,
@@ -238,6 +245,9 @@ def _port(
         hw_counters=parts.counters.hw.get(key, {}),
         ethtool=parts.counters.ethtool.get(netdev.name, {}) if netdev else {},
         card_guid=rdma.card_guid if rdma else "",
+        card_name=card.name,
+        part_number=card.part_number,
+        part_revision=card.revision,
     )
 
 

@@ -142,7 +142,8 @@ class _Tracer:
         Follow traffic of an address that lies on no port: of a routed host, whose routers are told of it.
 
         It comes in where they are told, and leaves where they have told the node to send. Without a session of BGP whose
-        own end is at a port, nothing says where that is.
+        own end is at a port, nothing says where that is; nor where a route to a router leads through another port: whoever
+        set it by hand may have told that router by hand as well, and a session may be there for other addresses.
         """
         told_over = {
             netdev.name
@@ -153,8 +154,25 @@ class _Tracer:
         if not told_over:
             self.problems[f"{what} belongs to {owner}, and which ports its routes use can't be told"] = None
             return
-        for start in sorted(told_over | {route.netdev for route in self.routes if route.learned}):
+        starts = sorted(told_over | {route.netdev for route in self.routes if route.learned})
+        for beside in self._routes_beside(starts):
+            self.problems[
+                f"{what} belongs to {owner}, and the route to {beside.network} through {beside.netdev} is none of its BGP"
+                " sessions': whether it is reached there can't be told"
+            ] = None
+        for start in starts:
             self.follow(what, start)
+
+    def _routes_beside(self, starts: Iterable[NetDevice]) -> list[Route]:
+        """Give the default routes and the routes to routers that lead through another port than these devices do."""
+        explained = {path[-1] for start in starts for path in ends_below(start, self.netdevs)[0]}
+        beside = []
+        for route in self.routes:
+            ends, lost = ends_below(route.netdev, self.netdevs)
+            is_way = route.to_router or not route.network.prefixlen
+            if is_way and (lost or not {path[-1] for path in ends} <= explained):
+                beside.append(route)
+        return beside
 
 
 def find_uplinks(record: Record, traffic: Traffic, around: Surroundings) -> Uplinks:

@@ -8,19 +8,21 @@ from railwright.facts.model import NodeHardware, Snapshot
 from railwright.intent.model import Method, NicDriver
 from railwright.plan import others
 from railwright.plan.attached import attachments, check_pods
+from railwright.plan.bluefield import dpu_by_port
+from railwright.plan.bluefield_rails import check_bluefields, warn_left_out
 from railwright.plan.draft import FabricNodes
 from railwright.plan.expectations import RESOURCE_PREFIXES
 from railwright.plan.held import refuse_held
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
 from railwright.plan.moved_ports import check_moved_ports
 from railwright.plan.names import resource_name
-from railwright.plan.nodes import check_groups, select
+from railwright.plan.nodes import Selected, check_groups, select
 from railwright.plan.notes import Notes
 from railwright.plan.plain import check_prepared
 from railwright.plan.ports_check import check_node
-from railwright.plan.rails import NodeRails, groups_of, rail_port, rails_of, wish_of
+from railwright.plan.rails import NodeRails, fits, groups_of, rail_port, rails_of, wish_of
 from railwright.plan.rdma_mode import check_rdma_mode
-from railwright.plan.roles import candidates
+from railwright.plan.roles import Known, candidates
 from railwright.plan.routes import check_routes
 from railwright.plan.settings import Settings
 from railwright.plan.subnets import subnets_for
@@ -63,11 +65,14 @@ def draft_fabrics(
             selected |= {item.node.name: item.reason for item in found}
             wired = []
             for item in found:
-                ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog)
+                known = _known(item, settings, snapshot)
+                ports, not_rails = candidates(item.node.name, item.hardware, settings.intent.fabric, catalog, known)
                 other_ports.extend(not_rails)
                 refuse_held(item, ports, wish_of(settings.intent, item), settings, notes)
                 rails = rails_of(item, ports, not_rails, settings.intent, notes)
                 check_node(rails, item.hardware, not_rails, settings, catalog, notes)
+                warn_left_out(not_rails, notes)
+                check_bluefields(rails, item.hardware, known.dpus, catalog, notes)
                 check_rdma_mode(item.node, item.hardware, settings, snapshot.cluster, notes)
                 check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)
                 others.check_ports(item.node, rails, settings, snapshot.cluster, notes)
@@ -84,6 +89,12 @@ def draft_fabrics(
         subnets.extend(text for rail in fabric.rails for text in rail.subnets)
         fabrics.append(fabric)
     return Drafts(tuple(fabrics), selected, left_out, tuple(dict.fromkeys(other_ports)))
+
+
+def _known(item: Selected, settings: Settings, snapshot: Snapshot) -> Known:
+    wish = wish_of(settings.intent, item) or ()
+    named = (port.pci for port in item.hardware.ports if any(fits(selector, port) for selector in wish))
+    return Known(frozenset(named), dpu_by_port(snapshot.cluster, item.node.name))
 
 
 def _fabric(

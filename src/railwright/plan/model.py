@@ -241,7 +241,7 @@ class OtherPort:
     pci: PciAddress
     netdev: NetDevice | None
     role: str
-    """"management", "storage", "north-south", "member", "down", "wrong link layer", "unused"."""
+    """"management", "storage", "north-south", "member", "dpu", "down", "wrong link layer", "unused"."""
     reason: str
 
 

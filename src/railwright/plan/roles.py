@@ -1,12 +1,14 @@
 """What each ConnectX port of a node is for: a rail's candidate, or something else, with the reason."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from railwright.catalog.model import Catalog
 from railwright.core.ids import NetDevice, NodeName, PciAddress
 from railwright.facts.model import Distance, Gpu, LinkLayer, NicPort, NodeHardware
 from railwright.facts.pci import distance
 from railwright.intent.model import Fabric
+from railwright.plan.bluefield import Mode, is_bluefield, mode_of, name_of
 from railwright.plan.model import OtherPort
 from railwright.plan.nodes import connectx_ports
 
@@ -34,18 +36,37 @@ class Candidate:
         return self.port.state == "ACTIVE" if self.port.state else self.port.carrier is True
 
 
+@dataclass(frozen=True)
+class Known:
+    """
+    What is known of a node's ports besides its hardware.
+
+    Attributes:
+        named: the ports that a wish names: such a one may be a rail where it would not be chosen.
+        dpus: what NicDevices say of BlueField ports: whether they are in DPU mode.
+    """
+
+    named: frozenset[PciAddress] = frozenset()
+    dpus: Mapping[PciAddress, bool] = field(default_factory=dict)
+
+
+_NOTHING = Known()
+
+
 def candidates(
-    node: NodeName, hardware: NodeHardware, fabric: Fabric, catalog: Catalog
+    node: NodeName, hardware: NodeHardware, fabric: Fabric, catalog: Catalog, known: Known = _NOTHING
 ) -> tuple[tuple[Candidate, ...], tuple[OtherPort, ...]]:
     """
     Tell a node's ConnectX ports apart.
 
     A port is near when only PCIe switches lie between it and a GPU; where a node has such ports, the others are
     north-south. Where it has none (Grace: GPU and NIC meet only at the CPU), every port of a GPU's socket counts.
+    A BlueField in DPU mode is a candidate only when it is named; one whose mode is not known stays a candidate, and
+    bluefield_rails.py refuses the node where it becomes a rail.
     """
     carrying: dict[PciAddress | None, str] = {}
-    for item in hardware.carried:
-        carrying.setdefault(item.pci, item.what)
+    for traffic in hardware.carried:
+        carrying.setdefault(traffic.pci, traffic.what)
     masters = _masters(hardware)
     found: list[Candidate] = []
     others: list[OtherPort] = []
@@ -56,16 +77,19 @@ def candidates(
             continue
         distances = sorted(((distance(gpu, port), gpu) for gpu in hardware.gpus), key=lambda d: (d[0].rank, d[1].pci))
         found.append(Candidate(port, tuple(distances)))
-    limit = NEAR if any(_within(item, NEAR) for item in found) else Distance.NODE.rank
-    far = [item for item in found if not _within(item, limit)]
-    others.extend(
-        OtherPort(
-            node, item.port.pci, item.port.netdev, "north-south", f"no GPU is nearer than {item.nearest or 'any'}"
-        )
-        for item in far
-    )
-    kept = tuple(item for item in found if item not in far)
-    return kept, tuple(sorted(others, key=lambda item: item.pci))
+    withheld = {item.port.pci: why for item in found if (why := _in_dpu_mode(item.port, hardware, known, catalog))}
+    limit = NEAR if any(_within(item, NEAR) for item in found if item.port.pci not in withheld) else Distance.NODE.rank
+    kept: list[Candidate] = []
+    for item in found:
+        port = item.port
+        if not _within(item, limit):
+            reason = f"no GPU is nearer than {item.nearest or 'any'}"
+            others.append(OtherPort(node, port.pci, port.netdev, "north-south", reason))
+        elif port.pci in withheld:
+            others.append(OtherPort(node, port.pci, port.netdev, "dpu", withheld[port.pci]))
+        else:
+            kept.append(item)
+    return tuple(kept), tuple(sorted(others, key=lambda item: item.pci))
 
 
 def _within(item: Candidate, rank: int) -> bool:
@@ -114,3 +138,13 @@ def _not_a_rail(
     if port.netdev in masters:
         return "member", f"it belongs to {masters[port.netdev]}"
     return None
+
+
+def _in_dpu_mode(port: NicPort, hardware: NodeHardware, known: Known, catalog: Catalog) -> str:
+    """Say why a port behind a BlueField's own processors is not chosen; "" for every other, and for one that is named."""
+    if port.pci in known.named or not is_bluefield(port, catalog):
+        return ""
+    told = mode_of(port, hardware, known.dpus)
+    if told.mode is not Mode.DPU:
+        return ""
+    return f"{name_of(port, catalog)} is in DPU mode ({told.how}); spec.rails may name it all the same"

@@ -1,6 +1,7 @@
 """What the codes of refusals and warnings mean: the text of `explain CODE`, and a generated page."""
 
 REFUSALS = {
+    "bluefield-mode-unknown": "A BlueField would be a rail, and whether it is in NIC mode or in DPU mode cannot be told.",
     "channel-not-offered": "spec.operators.channels names a channel that the live catalog does not have.",
     "dma-buf-needs-open-module": "GPU memory is exported as dma-buf only by the open kernel modules.",
     "doca-with-secure-boot": "The DOCA driver is built on the node and unsigned; with Secure Boot it does not load.",
@@ -95,6 +96,8 @@ WARNINGS = {
     "acs-redirects": "Bridges between GPU and NIC send their traffic up to the root complex: RDMA works, and slowly.",
     "address-blocks-change": "A pool has no room for one more block of its size; nodes get other addresses.",
     "admitted-node-went-bad": "A node that was admitted before would be refused today; it keeps what it has.",
+    "bluefield-asked-for": "A rail was asked for by name on a BlueField that is not known to be in NIC mode.",
+    "bluefield-left-out": "A BlueField beside a GPU is in DPU mode, so it is not chosen as a rail.",
     "catalog-not-read": "PackageManifests could not be read, so the newest version is not known.",
     "driver-by-digest": "A driver image by digest loses the toolkit container that builds it on OpenShift.",
     "driver-held-by-others": "A label that somebody set keeps a node's driver as it is; the move leaves it out.",

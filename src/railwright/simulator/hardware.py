@@ -75,6 +75,7 @@ class Gpu:
     numa: int
     device_id: str = "2335"
     registers: PciRegisters = ENDPOINT
+    vbios: str = "96.00.a5.00.1a"
     driver: str | None = None
     """Bound kernel driver whatever the GPU operator does ("vfio-pci", "nouveau"); None for what the operator binds."""
 
@@ -110,6 +111,9 @@ class Nic:
     subsystem_id: str = "0051"
     firmware: str = "28.43.2026"
     psid: str = "MT_0000000838"
+    card: str = "NVIDIA ConnectX-7 HHHL Adapter Card"
+    """What its vital product data calls it."""
+    part_number: str = "MCX75310AAS-NEAT"
     state: str = ""
     """Of the RDMA port ("INIT", "ARMED"), where it is not what carrier and subnet manager make of it."""
     pkeys: tuple[int, ...] = (0xFFFF,)
@@ -123,6 +127,7 @@ class Nic:
     trust: str = "dscp"
     traffic_class: int | None = None
     eswitch_mode: str = "legacy"
+    """Empty where another owns the card's switch: a DPU's own processors."""
     vf_guids: bool = True
     """Whether virtual functions of an InfiniBand port got their GUIDs."""
     vf_link_state: str = "auto"

@@ -69,6 +69,7 @@ def _devices(machine: Machine, running: Running) -> _Sections:
     return [
         ("pci", pci.pci(machine, running)),
         ("pci-config", pci.pci_config(machine)),
+        ("vpd", pci.vital_product_data(machine)),
         ("iommu", pci.iommu(machine, running)),
         ("eswitch", pci.eswitch(machine)),
         ("infiniband", rdma.infiniband(machine, running)),
@@ -95,6 +96,7 @@ def _settings(machine: Machine, running: Running) -> _Sections:
         ("memory-peers", settings.memory_peers),
         ("cni", system.cni(machine)),
         ("nvidia-params", system.nvidia_parameters(machine, running)),
+        ("nvidia-gpus", pci.nvidia_gpus(machine, running)),
         ("mofed", settings.mofed_inventories),
         ("cpu", system.processor(machine)),
         ("numa", system.numa(machine)),

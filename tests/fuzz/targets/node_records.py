@@ -12,6 +12,7 @@ from railwright.core.redactor import Redactor
 from railwright.facts.node_record import DEPTH_SECTIONS, parse_node_record
 from railwright.facts.record import Record, split_record
 from railwright.facts.sources.counters import parse_counters
+from railwright.facts.sources.identity import parse_identity
 from railwright.facts.sources.infiniband import parse_infiniband
 from railwright.facts.sources.kernel import parse_system
 from railwright.facts.sources.machine import parse_machine
@@ -33,6 +34,7 @@ _LINES = 12
 SECTIONS_BY_PARSER: dict[str, tuple[Callable[[Record], object], tuple[str, ...]]] = {
     "pci": (parse_pci, ("pci",)),
     "pci-config": (parse_pci_config, ("pci-config",)),
+    "identity": (parse_identity, ("vpd", "nvidia-gpus")),
     "net": (parse_net, ("net", "addr")),
     "infiniband": (parse_infiniband, ("infiniband", "gids", "pkeys")),
     "virtual-functions": (parse_virtual_functions, ("vf-links", "sriov", "eswitch")),

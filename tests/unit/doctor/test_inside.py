@@ -60,6 +60,7 @@ FIRES = [
     ("infiniband-partition-missing", "h200-ib+limited-partition"),
     ("node-unlike-its-group", "h200-roce+odd-node"),
     ("node-unlike-its-group", "vanilla+odd-node"),
+    ("node-unlike-its-group", "h200-ib+odd-chassis"),
     ("nic-driver-cuts-node-uplink", "adopt+mlx5-uplink"),
     ("nic-driver-cuts-node-uplink", "adopt+mlx5-storage"),
     ("host-interface-left-changed", "h200-roce+renamed-by-pod"),
@@ -489,3 +490,19 @@ def test_gids_flow_control_and_partitions_that_were_not_read_are_unknown() -> No
     without_keys = ports(snapshot_of("h200-ib"), lambda port: replace(port, pkeys=()))
     said = asked(without_keys, "infiniband-partition-missing")
     assert [item.missing for item in said.unknown] == ["partition keys of ports"]
+
+
+@pytest.mark.parametrize(
+    ("world", "fields"),
+    [
+        # the GPU driver, which says the VBIOS, runs in the first of them only
+        ("adopt+odd-node", {"BIOS", "NIC firmware", "NIC part number", "GPU VBIOS"}),
+        ("h200-ib+odd-node", {"BIOS", "NIC firmware", "NIC part number"}),
+        # another chassis has another BIOS and mainboard, which says nothing more
+        ("h200-ib+odd-chassis", {"chassis"}),
+        ("h200-roce+supernics", set()),
+    ],
+)
+def test_what_differs_is_named_and_what_goes_with_a_chassis_only_within_it(world: str, fields: set[str]) -> None:
+    found = asked(snapshot_of(world), "node-unlike-its-group").findings
+    assert {proof.field for item in found for proof in item.evidence} == fields

@@ -115,3 +115,13 @@ def test_what_a_port_trusts_does_not_depend_on_the_order_of_its_lines(lines, tru
     rows = "\n".join(f"ens0\t{line}" for line in lines)
     (port,) = read(pci=NIC, net="ens0\ttype=1\tmtu=1500\tpci=0000:1a:00.0", qos=rows).ports
     assert port.qos.trust == trust
+
+
+def test_what_a_gpu_has_not_been_asked_yet_is_empty():
+    (gpu,) = read(pci=GPU, nvidia_gpus="0000:19:00.0\tmodel=NVIDIA H200\tvbios=??.??.??.??.??\tfirmware=N/A").gpus
+    assert (gpu.model, gpu.vbios, gpu.firmware) == ("NVIDIA H200", "", "")
+
+
+def test_letters_that_nobody_can_print_are_left_out_of_a_cards_name():
+    (port,) = read(pci=NIC, vpd="0000:1a:00.0\tname=41000b1b5b33316d42ff2020\tpart=2020").ports
+    assert (port.card_name, port.part_number) == ("A [31mB", "")

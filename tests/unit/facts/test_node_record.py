@@ -51,6 +51,9 @@ def test_the_record_says_what_is_in_the_node(name):
     if wanted := expected.get("port"):
         port = asdict(next(port for port in hardware.ports if port.pci == wanted["pci"]))
         assert {key: port[key] for key in wanted} == wanted
+    if wanted := expected.get("gpu"):
+        gpu = asdict(next(gpu for gpu in hardware.gpus if gpu.pci == wanted["pci"]))
+        assert {key: gpu[key] for key in wanted} == wanted
     gpus = {gpu.pci: gpu for gpu in hardware.gpus}
     ports = {port.pci: port for port in hardware.ports}
     for gpu, port, wanted in expected.get("distances", ()):

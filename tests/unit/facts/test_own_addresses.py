@@ -13,6 +13,9 @@ SERVICE, ROUTED = "10.96.0.7", "10.255.0.4"
 SERVICE_6 = "fd00:96::7"
 LOCAL_ROUTE_6 = f"{'fd000096' + '0' * 23}7 80 {'0' * 32} 00 {'0' * 32} 00000000 00000002 00000000 80200001 kube-ipvs0"
 DEFAULT_6 = f"{'0' * 32} 00 {'0' * 32} 00 fe80{'0' * 27}1 00000400 00000002 00000000 00000003 mac0"
+OF_ANOTHER_TABLE = (
+    "default table 100 \\\tnexthop via 10.1.0.1 dev ens3f0np0 weight 1\\\tnexthop via 10.1.0.2 dev ens3f1np1 weight 1\n"
+)
 KINDS = {
     "kube-ipvs0": "type=1\tmtu=1500\taddress=02:00:00:00:00:07\toperstate=down\tkind=dummy",
     "dummy0": "type=1\tmtu=1500\taddress=02:00:00:00:00:08\toperstate=up\tkind=dummy",
@@ -27,9 +30,14 @@ def a_node(
     socket: str = "",
     around: Surroundings | None = None,
     ports: tuple[tuple[str, str], ...] = (),
-    routes: tuple[str, ...] = (),
+    routes: tuple[str, ...] | None = None,
 ) -> NodeHardware:
-    """Read a node whose default route is mac0's, with one more address, more of those at ports, and more routes."""
+    """
+    Read a node whose default route is mac0's, with one more address, and more of those at ports.
+
+    Args:
+        routes: in the place of the default route of another table.
+    """
     text = CASE.read_text().replace("=== railwright net\n", f"=== railwright net\n{device}\t{KINDS[device]}\n")
     family = "inet6" if ":" in address else "inet"
     text = text.replace(
@@ -37,7 +45,8 @@ def a_node(
     )
     more = "".join(f"8: {name}    {own} scope link x\n" for name, own in ports)
     text = text.replace("=== railwright addr\n", f"=== railwright addr\n{more}")
-    text = text.replace("=== railwright route4_tables\n", "\n".join(("=== railwright route4_tables", *routes, "")))
+    if routes is not None:
+        text = text.replace(OF_ANOTHER_TABLE, "\n".join((*routes, "")))
     text = text.replace("=== railwright sockets\n", f"=== railwright sockets\n{socket}\n")
     text = text.replace("=== railwright route6\n", f"=== railwright route6\n{LOCAL_ROUTE_6}\n{DEFAULT_6}\n")
     return parse_node_record(text, around or Surroundings())
@@ -75,8 +84,9 @@ FABRIC = "10.255.0.5 proto bgp src 10.255.0.4 metric 20 \\\tnexthop via 169.254.
         ((OVER_ENO1,), (), {"eno1"}),
         ((OVER_ENO1, OVER_ENS3), (), {"eno1", "ens3f0np0"}),
         ((OVER_ENO1,), (FABRIC.format("ens3f1np1"),), {"eno1", "ens3f1np1"}),
-        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1 proto static",), {"eno1"}),
-        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1",), {"eno1"}),
+        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev eno1 proto static",), {"eno1"}),
+        ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev mac0",), {"eno1"}),
+        ((OVER_ENO1,), ("10.1.0.0/24 dev ens3f1np1 proto kernel scope link",), {"eno1"}),
         ((OVER_ENO1,), ("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1 proto 196",), {"eno1", "ens3f1np1"}),
         ((OVER_ENO1,), ("10.244.0.7 dev ens3f1np1 proto 80 scope link",), {"eno1"}),
     ],
@@ -84,8 +94,9 @@ FABRIC = "10.255.0.5 proto bgp src 10.255.0.4 metric 20 \\\tnexthop via 169.254.
         "one-session",
         "two",
         "a-route-over-another",
-        "by-hand",
-        "by-hand-too",
+        "by-hand-over-the-same-port",
+        "over-a-device-on-it",
+        "the-port's-own-network",
         "by-a-daemon-without-a-name",
         "to-no-router",
     ],
@@ -98,6 +109,26 @@ def test_an_address_of_a_routed_host_goes_over_the_ports_of_its_sessions_and_of_
     assert node.uplinks_problem == ""
     assert {item.path[-1] for item in node.carried if item.what == f"node address {ROUTED}"} == ports
     assert {item.path[-1] for item in node.carried if item.what.startswith("BGP")} <= ports
+
+
+@pytest.mark.parametrize(
+    ("routes", "network", "netdev"),
+    [
+        (("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1 proto static",), "10.9.0.0/16", "ens3f1np1"),
+        (("10.9.0.0/16 via 10.1.0.1 dev ens3f1np1",), "10.9.0.0/16", "ens3f1np1"),
+        (("default dev ens3f1np1 table 9 scope link",), "0.0.0.0/0", "ens3f1np1"),
+        (("10.9.0.0/16 via 10.1.0.1 dev tunnel7",), "10.9.0.0/16", "tunnel7"),
+        (None, "0.0.0.0/0", "ens3f0np0"),
+    ],
+    ids=["by-hand", "by-nobody-known", "a-default-route", "a-device-that-nobody-knows", "of-another-table"],
+)
+def test_a_route_over_another_port_than_the_sessions_leaves_the_ports_of_a_routed_host_unknown(routes, network, netdev):
+    around = Surroundings((ROUTED,))
+    node = a_node("lo", f"{ROUTED}/32", socket=OVER_ENO1, around=around, ports=PEERS, routes=routes)
+    said = (
+        f"node address {ROUTED} belongs to lo, and the route to {network} through {netdev} is none of its BGP sessions'"
+    )
+    assert said in node.uplinks_problem
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,25 @@ def config_space(*, acs_control: int, relaxed_ordering: bool, length: int = 4096
     return bytes(space[:length])
 
 
+def vital_product_data(**fields: str) -> bytes:
+    """Of a NIC as vendors order it: name, then read-only fields, among them serial numbers, up to the checksum RV."""
+    name = b"Nvidia BlueField-3 B3140H E-series HHHL SuperNIC  "
+    rows = {"PN": "900-9D3D4-00EN-HA0", "EC": "A5", "V2": "900-9D3D4-00EN-HA0", "SN": SERIAL, "V3": UUID, **fields}
+    body = b"".join(key.encode() + bytes([len(text)]) + text.encode() for key, text in rows.items()) + b"RV\x01\x9c"
+    return b"".join(
+        tag + len(part).to_bytes(2, "little") + part for tag, part in ((b"\x82", name), (b"\x90", body))
+    ) + (b"\x91\x00\x00\x78")
+
+
+SERIAL, UUID = "MT2242X00123", "a5b1c2d3e4f5ec11800008c0eb123456"
+INFORMATION = """Model: \t\t NVIDIA H200
+GPU UUID: \t GPU-11111111-2222-3333-4444-555555555555
+Video BIOS: \t 96.00.a5.00.1a
+Bus Location: \t 0000:19:00.0
+GPU Firmware: \t 580.159.04
+"""
+
+
 def netdev(sys: Path, name: str, *, device: Path | None = None, lowers: tuple[str, ...] = (), **files: str) -> Path:
     folder = (device or sys / "devices/virtual") / "net" / name
     for key, text in {"type": "1", "mtu": "1500", "operstate": "up", **files}.items():
@@ -128,6 +147,7 @@ def a_machine(top: Path) -> Path:
     nic = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.0", **ids, sriov_totalvfs="16", sriov_numvfs="1")
     vf = pci_device(sys, f"{switch}/0000:18:01.0/0000:1a:00.2", **{**ids, "device": "0x101e"})
     link(vf / "physfn", nic)
+    names_of(top, nic, vf, gpu)
     for name, device in (("mlx5_0", nic), ("mlx5_1", vf)):
         folder = device / "infiniband" / name
         put(folder / "node_guid", "a088:c203:00ab:cdef\n")
@@ -156,6 +176,13 @@ def a_machine(top: Path) -> Path:
     storage_of(top)
     a_setup(top)
     return top
+
+
+def names_of(top: Path, *devices: Path) -> None:
+    """What devices call themselves: vital product data, and the words of the GPU driver."""
+    for device in devices:
+        (device / "vpd").write_bytes(vital_product_data())
+    put(top / "proc/driver/nvidia/gpus/0000:19:00.0/information", INFORMATION)
 
 
 def what_runs(proc: Path) -> None:
@@ -207,7 +234,8 @@ def a_setup(top: Path) -> None:
     put(sys / "devices/system/node/node0/distance", "10\n")
     put(sys / "kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "8\n")
     put(sys / "kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "6\n")
-    put(sys / "class/dmi/id/product_name", "PowerEdge XE9680\n")
+    for key, text in {"product_name": "PowerEdge XE9680", "bios_date": "09/10/2024", "product_serial": SERIAL}.items():
+        put(sys / "class/dmi/id" / key, f"{text}\n")
     put(sys / "module/ib_core/parameters/netns_mode", "N\n")
     for name, body in {"ip": IP, **{name: f"#!/bin/sh\n{body}\n" for name, body in PROGRAMS.items()}}.items():
         put(top / "bin" / name, body)
@@ -305,6 +333,46 @@ def test_every_shell_reads_how_a_port_is_set_and_what_it_counted(machine, shell)
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_every_shell_reads_what_cards_call_themselves_and_prints_no_serial_number(machine, shell):
+    text = run(machine, shell)
+    port, vf = parse_node_record(text).ports
+    assert (port.card_name, port.part_number, port.part_revision) == (
+        "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC",
+        "900-9D3D4-00EN-HA0",
+        "A5",
+    )
+    assert vf.card_name == ""
+    (gpu,) = parse_node_record(text).gpus
+    assert (gpu.model, gpu.vbios, gpu.firmware) == ("NVIDIA H200", "96.00.a5.00.1a", "580.159.04")
+    for secret in (SERIAL, UUID, "GPU-11111111"):
+        assert secret not in text
+        assert secret.encode().hex() not in text
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("data", "name", "part"),
+    [
+        (b"", "", ""),
+        (b"\xff" * 64, "", ""),
+        (b"\x82\x40\x00ConnectX", "", ""),
+        (vital_product_data()[:60], "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC", ""),
+        (vital_product_data(V5="x" * 250, V6="y" * 250, V7="z" * 250, V8="w" * 250), "Nvidia", "900-9D3D4-00EN-HA0"),
+        (b"\x82\x00\x00\x90\x04\x00PN\x01" + b"\x09", "", ""),
+    ],
+    ids=["nothing", "no-device", "cut-in-its-name", "cut-in-a-field", "longer-than-is-read", "no-letters"],
+)
+def test_what_cannot_be_read_of_a_card_is_left_out(machine, shell, data, name, part):
+    (machine / "root/sys/bus/pci/devices/0000:1a:00.0/vpd").write_bytes(data)
+    hardware = parse_node_record(run(machine, shell))
+    port = hardware.ports[0]
+    assert (port.card_name[: len(name) or None], port.part_number) == (name, part)
+    assert [item.why for item in hardware.unseen if item.what == "vpd"] == (
+        [] if data else ["nothing could be read of 0000:1a:00.0"]
+    )
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 def test_every_shell_reads_how_the_node_is_set_up(machine, shell):
     hardware = parse_node_record(run(machine, shell))
     system = hardware.system
@@ -325,7 +393,7 @@ def test_every_shell_reads_how_the_node_is_set_up(machine, shell):
     (node,) = hardware.numa_nodes
     assert (node.cpus, node.distances) == ("0-3,8", (10,))
     assert [(item.size_bytes, item.total, item.free) for item in hardware.huge_pages] == [(2 << 20, 8, 6)]
-    assert hardware.chassis.product == "PowerEdge XE9680"
+    assert (hardware.chassis.product, hardware.chassis.bios_date) == ("PowerEdge XE9680", "09/10/2024")
 
 
 def test_a_config_space_that_is_closed_is_named(machine):

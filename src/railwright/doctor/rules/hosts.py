@@ -31,12 +31,13 @@ from railwright.facts.model import NodeHardware
 
 NODE_UNLIKE_GROUP = RuleInfo(
     name=RuleId("node-unlike-its-group"),
-    title="A node is not like the others of its kind: devices, firmware, driver, kernel, BIOS",
+    title="A node is not like the others of its kind: devices, chassis, firmware, driver, kernel, BIOS",
     layer=Layer.HARDWARE,
     severity=Severity.WARNING,
     text="Nodes with the same GPUs and as many rails are compared, and nodes of one chassis by how many GPUs and ports more than half of them have: a "
-    "device that fell off its bus is in no list. One with another NIC firmware, driver, kernel or BIOS fails, or slows, in "
-    "ways that no setting explains, and its jobs take the others along. During a roll-out this is as it should be.",
+    "device that fell off its bus is in no list. One with another chassis, NIC firmware, driver, kernel or BIOS fails, or "
+    "slows, in ways that no setting explains, and its jobs take the others along. BIOS, mainboard and VBIOS are compared "
+    "within one chassis. During a roll-out this is as it should be.",
     source="decision of the authors: compared with the majority of like nodes (2026-11-30)",
     needs=(
         INSIDE,
@@ -56,9 +57,7 @@ def judge_likeness(seen: Seen) -> Iterator[Finding]:
         gpus = tuple(sorted(Counter(gpu.device_id for gpu in hardware.gpus).items()))
         kind = (gpus, len(rails), hardware.architecture, is_admitted(seen.node_by_name[name]))
         groups.setdefault(kind, []).append(name)
-    evidence = [
-        item for names in groups.values() if len(names) >= _MIN_GROUP for item in _differences(seen, tuple(names))
-    ]
+    evidence = [item for names in groups.values() for item in _unlike(seen, names)]
     short = list(_short_of_devices(seen))
     if short:
         yield _short(short)
@@ -116,8 +115,17 @@ def _ports(hardware: NodeHardware) -> int:
     return sum(port.vendor_id == "15b3" and port.parent is None for port in hardware.ports)
 
 
-def _differences(seen: Seen, names: tuple[NodeName, ...]) -> Iterator[Evidence]:
-    traits = {name: _traits(seen.inside[name], seen.rails[name]) for name in names}
+def _unlike(seen: Seen, names: list[NodeName]) -> Iterator[Evidence]:
+    """Compare the nodes of one kind, and what goes with a chassis within each chassis: of another one it is another."""
+    yield from _differences({name: _traits(seen.inside[name], seen.rails[name]) for name in names})
+    by_chassis: dict[str, list[NodeName]] = {}
+    for name in names:
+        by_chassis.setdefault(_chassis(seen.inside[name]), []).append(name)
+    for same in by_chassis.values():
+        yield from _differences({name: _traits_of_chassis(seen.inside[name]) for name in same})
+
+
+def _differences(traits: Mapping[NodeName, Mapping[str, str]]) -> Iterator[Evidence]:
     for key in sorted({key for values in traits.values() for key in values}):
         counts = Counter(values[key] for values in traits.values() if values.get(key))
         if len(counts) < _MIN_GROUP:
@@ -126,19 +134,34 @@ def _differences(seen: Seen, names: tuple[NodeName, ...]) -> Iterator[Evidence]:
         for name, values in traits.items():
             value = values.get(key, "")
             if value and value != usual:
-                yield on_node(name, key, f"{value}; {counts[usual]} of {len(names)} have {usual}")
+                yield on_node(name, key, f"{value}; {counts[usual]} of {len(traits)} have {usual}")
+
+
+def _chassis(hardware: NodeHardware) -> str:
+    return f"{hardware.chassis.vendor} {hardware.chassis.product}".strip()
 
 
 def _traits(hardware: NodeHardware, rails: tuple[RailHere, ...]) -> Mapping[str, str]:
     firmware = sorted({rail.port.firmware for rail in rails if rail.port.firmware})
     boards = sorted({rail.port.psid for rail in rails if rail.port.psid})
+    parts = sorted({rail.port.part_number for rail in rails if rail.port.part_number})
     return {
+        "chassis": _chassis(hardware),
         "NIC firmware": " and ".join(firmware),
         "NIC board id": " and ".join(boards),
+        "NIC part number": " and ".join(parts),
         "mlx5 driver": hardware.mlx5_driver,
         "GPU driver": hardware.nvidia_driver,
         "kernel": hardware.kernel_version,
-        "BIOS": hardware.chassis.bios_version,
+    }
+
+
+def _traits_of_chassis(hardware: NodeHardware) -> Mapping[str, str]:
+    chassis = hardware.chassis
+    return {
+        "BIOS": chassis.bios_version,
+        "mainboard": f"{chassis.board} {chassis.board_version}".strip(),
+        "GPU VBIOS": " and ".join(sorted({gpu.vbios for gpu in hardware.gpus if gpu.vbios})),
     }
 
 

@@ -29,6 +29,7 @@ last line is the `end` header. A record without it was cut short. Format 1 had t
                  (sysfs path from pciDDDD:BB on, "/"), link_speed, link_width, max_link_speed, max_link_width,
                  iommu_group, sriov_totalvfs, sriov_numvfs, bars (sizes in bytes), physfn
     pci-config   address, then key=value: size (bytes that could be read); exp, acs, ats (registers, 32-bit words in hex)
+    vpd          address, then key=value: name, part, revision, as hex digits; of NVIDIA's NICs only, without serial numbers
     iommu        unit, name; or group, number, type
     eswitch      lines of `devlink dev eswitch show`
     *infiniband  a line a port: device, port, then key=value: pci, link_layer, state, phys_state, rate, node_guid,
@@ -49,7 +50,9 @@ last line is the `end` header. A record without it was cut short. Format 1 had t
     devices      rdma | gpu, name in /dev/infiniband or /dev
     memory-peers, mofed       names in /sys/kernel/mm/memory_peers and of driver inventories
     cni          folder, name of a plugin; or config, file name
-    cpu, dmi     key, value: vendor, model, count, hypervisor; sys_vendor, product_name, board_name, bios_version, bios_date
+    nvidia-gpus  address, then key=value: model, vbios, firmware; from /proc/driver/nvidia/gpus, without UUID
+    cpu, dmi     key, value: vendor, model, count, hypervisor; sys_vendor, product_name, product_version, product_sku,
+                 board_vendor, board_name, board_version, bios_vendor, bios_version, bios_date, ec_firmware_release
     numa         number, then key=value: cpus, memory_kib, distances
     hugepages    KiB, total, free
     dmesg        the last lines of the kernel log on NICs, GPUs, IOMMU and PCIe

@@ -128,6 +128,78 @@ for step in $above $endpoints; do
   out "$row"
 done
 
+# What a card calls itself. Only NICs of mlx5 are asked, for some other devices answer late or never; the kernel waits
+# 125 ms for each word and gives up at the first that does not come. Letters stay hex digits: making them letters takes a
+# process each. Serial numbers stand between these fields, and are not printed.
+letters() { # how many, bytes: so many of them into $value
+  count=$1
+  value=''
+  shift
+  while [ "$count" -gt 0 ] && [ "$#" -gt 0 ]; do
+    value=$value$1
+    count=$((count - 1))
+    shift
+  done
+}
+
+identity() { # address, file: a line with name, part number and revision
+  row=$1
+  case $dump in
+    od) words=$(limited od -An -v -t x1 -N 1024 "$2") ;;
+    *) words=$(limited hexdump -v -n 1024 -e '1/1 "%02x\n"' "$2") ;;
+  esac
+  # shellcheck disable=SC2086 # one byte, one parameter
+  set -- $words
+  if [ "$#" -lt 3 ]; then
+    problem vpd "nothing could be read of $row"
+    return
+  fi
+  fields=''
+  while [ "$#" -ge 3 ]; do
+    key=''
+    size=$((0x$3))
+    case $fields,$1,$2 in
+      ,82,*)
+        key=name
+        size=$((0x$3$2))
+        ;;
+      ,90,*)
+        fields=begun
+        size=0
+        ;;
+      ,*) break ;;
+      *,50,4e) key=part ;;
+      *,45,43) key=revision ;;
+      *,52,56) break ;;
+    esac
+    shift 3
+    if [ "$size" -gt "$#" ]; then break; fi
+    if [ -n "$key" ]; then
+      letters "$size" "$@"
+      row="$row$TAB$key=$value"
+    fi
+    shift "$size"
+  done
+  out "$row"
+}
+
+section vpd
+for step in $endpoints; do
+  file=$sys/bus/pci/devices/$step/vpd
+  get "$sys/bus/pci/devices/$step/vendor"
+  if [ "$value" != 0x15b3 ] || [ ! -e "$file" ]; then continue; fi
+  if [ -z "$dump" ] || [ -z "$timeout" ]; then
+    problem vpd "od or hexdump, or timeout, is not here"
+    break
+  elif [ ! -r "$file" ]; then
+    problem vpd "$file can't be read"
+    break
+  elif late; then
+    break
+  fi
+  identity "$step" "$file"
+done
+
 section iommu
 for folder in "$sys"/class/iommu/*; do
   if [ -e "$folder" ]; then out "unit$TAB${folder##*/}"; fi

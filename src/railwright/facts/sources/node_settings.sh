@@ -156,6 +156,23 @@ fi
 
 optional nvidia-params "$proc_files/driver/nvidia/params"
 
+section nvidia-gpus # the GPU's UUID, which stands there too, is not printed
+for folder in "$proc_files"/driver/nvidia/gpus/*; do
+  is_pci "${folder##*/}" && [ -r "$folder/information" ] || continue
+  if late; then break; fi
+  row=${folder##*/}
+  { while IFS= read -r line; do
+    value=${line#*:}
+    value=${value#"${value%%[![:blank:]]*}"}
+    case $line in
+      Model:*) row="$row${TAB}model=$value" ;;
+      'Video BIOS:'*) row="$row${TAB}vbios=$value" ;;
+      'GPU Firmware:'*) row="$row${TAB}firmware=$value" ;;
+    esac
+  done <"$folder/information"; } 2>/dev/null
+  out "$row"
+done
+
 # --- what is there for containers -------------------------------------------------------------------------------------
 
 section devices
@@ -254,7 +271,8 @@ for folder in "$sys"/kernel/mm/hugepages/hugepages-*kB; do
 done
 
 section dmi
-for key in sys_vendor product_name board_name bios_version bios_date; do
+for key in sys_vendor product_name product_version product_sku board_vendor board_name board_version \
+  bios_vendor bios_version bios_date ec_firmware_release; do
   if get "$sys/class/dmi/id/$key"; then out "$key$TAB$value"; fi
 done
 

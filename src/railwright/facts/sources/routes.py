@@ -19,6 +19,8 @@ from railwright.facts.record import Record, wrong_line
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _UP = 0x1
+_GATEWAY = 0x2
+"""RTF_GATEWAY. Source: Linux include/uapi/linux/route.h."""
 _REJECT = 0x200
 """RTF_REJECT: unreachable, prohibit, blackhole. Source: Linux include/uapi/linux/route.h."""
 _LOCAL = 0x80000000
@@ -46,12 +48,14 @@ class Route:
 
     Attributes:
         learned: whether it leads to a router and a routing daemon set it, as far as the output of `ip` says so.
+        to_router: whether its packets are handed to a router, whoever set it.
     """
 
     network: Network
     netdev: NetDevice
     table: str = _MAIN
     learned: bool = False
+    to_router: bool = False
 
 
 def parse_routes(record: Record) -> tuple[tuple[Route, ...], tuple[Unseen, ...]]:
@@ -87,7 +91,7 @@ def _route4(words: list[str]) -> Route | None:
     network = ipaddress.IPv4Network(f"{address}/{mask}", strict=False)
     if not flags & _UP or flags & _REJECT or words[0] == "*":
         return None
-    return Route(network, NetDevice(words[0]))
+    return Route(network, NetDevice(words[0]), to_router=bool(flags & _GATEWAY))
 
 
 def _route6(words: list[str]) -> Route | None:
@@ -98,7 +102,7 @@ def _route6(words: list[str]) -> Route | None:
     network = ipaddress.IPv6Network((address, int(words[1], 16)), strict=False)
     if not flags & _UP or flags & (_REJECT | _LOCAL) or address.is_multicast:
         return None
-    return Route(network, NetDevice(words[9]))
+    return Route(network, NetDevice(words[9]), to_router=bool(flags & _GATEWAY))
 
 
 def _of_any_table(words: list[str], everywhere: str) -> list[Route]:
@@ -111,8 +115,9 @@ def _of_any_table(words: list[str], everywhere: str) -> list[Route]:
         return []
     pairs = list(pairwise(words))
     table = next((value for key, value in pairs if key == "table"), _MAIN)
-    learned = "via" in words and next((value for key, value in pairs if key == _PROTOCOL), "") not in _BY_HAND
-    found = [Route(network, NetDevice(value), table, learned) for key, value in pairs if key == "dev"]
+    to_router = "via" in words
+    learned = to_router and next((value for key, value in pairs if key == _PROTOCOL), "") not in _BY_HAND
+    found = [Route(network, NetDevice(value), table, learned, to_router) for key, value in pairs if key == "dev"]
     if not found:
         message = f"names no device: {' '.join(words)}"
         raise ValueError(message)

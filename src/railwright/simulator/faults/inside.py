@@ -248,11 +248,46 @@ def narrow_gpu(draft: Draft) -> Draft:
 
 
 def odd_node(draft: Draft) -> Draft:
-    """Leave the last GPU node with older NIC firmware and BIOS than the others."""
-    older = last_node_rails(firmware="28.39.3560")(draft)
+    """Leave the last GPU node with older NIC firmware, VBIOS and BIOS than the others, and with NICs of another order number."""
+    older = last_node_rails(firmware="28.39.3560", part_number="MCX75310AAS-HEAT")(draft)
 
     def change(machine: Machine) -> Machine:
-        chassis = tuple((key, "1.9.1" if key == "bios_version" else value) for key, value in machine.settings.chassis)
-        return replace(machine, settings=replace(machine.settings, chassis=chassis))
+        gpus = tuple(replace(gpu, vbios="96.00.99.00.01") for gpu in machine.gpus)
+        return replace(_with_chassis(machine, bios_version="1.9.1"), gpus=gpus)
 
     return _on_last(older, change)
+
+
+def odd_chassis(draft: Draft) -> Draft:
+    """Let the last GPU node be of another maker, with the BIOS of that one."""
+    return _on_last(
+        draft,
+        lambda machine: _with_chassis(
+            machine, sys_vendor="Supermicro", product_name="SYS-821GE-TNHR", board_name="X13DEG-OAD", bios_version="2.4"
+        ),
+    )
+
+
+def _with_chassis(machine: Machine, **words: str) -> Machine:
+    chassis = tuple((key, words.get(key, value)) for key, value in machine.settings.chassis)
+    return replace(machine, settings=replace(machine.settings, chassis=chassis))
+
+
+_BLUEFIELD = {
+    "device_id": "a2dc",
+    "psid": "MT_0000001069",
+    "part_number": "900-9D3D4-00EN-HA0",
+    "card": "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC",
+    "firmware": "32.43.1014",
+}
+"""Card and firmware of one order number. Source: Lenovo Press lp1809 (part number), mlxconfig's description of the card."""
+
+
+def one_dpu(draft: Draft) -> Draft:
+    """Let one card of the last GPU node be a BlueField-3 whose own processors own its switch: DPU mode."""
+    return one_rail(**_BLUEFIELD, eswitch_mode="")(draft)
+
+
+def supernics(draft: Draft) -> Draft:
+    """Let every rail be a BlueField-3 SuperNIC in NIC mode."""
+    return every_rail(**_BLUEFIELD)(draft)

@@ -173,6 +173,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("renamed-by-pod", "a rail came back from a pod as net1", "every world; doctor", inside.left_in_pod_name),
     Fault("odd-node", "one node has older firmware and BIOS", "every world; doctor", inside.odd_node),
+    Fault("odd-chassis", "one node is of another maker", "every world; doctor", inside.odd_chassis),
+    Fault("one-dpu", "one NIC is a BlueField in DPU mode", "Ethernet worlds; plan", inside.one_dpu),
+    Fault("supernics", "the NICs are BlueField-3 SuperNICs in NIC mode", "Ethernet worlds; nowhere", inside.supernics),
     *(Fault(*row) for row in (*MISTAKES, *POD_MISTAKES)),
     *(_behaves(name, text, "every method; verify") for name, text in TROUBLES.items()),
 )

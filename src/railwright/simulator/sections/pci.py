@@ -10,6 +10,7 @@ _SPEEDS = {speed: code for code, speed in enumerate(LINK_SPEEDS_GTS, start=1)}
 """Codes of link speeds in GT/s. Source: Linux include/uapi/linux/pci_regs.h, PCI_EXP_LNKSTA_CLS_*."""
 _TYPES = {"endpoint": 0x0, "root-port": 0x4, "switch-upstream": 0x5, "switch-downstream": 0x6}
 """Source: Linux include/uapi/linux/pci_regs.h, PCI_EXP_TYPE_*."""
+_GPU_MODELS = {"2335": "NVIDIA H200", "2330": "NVIDIA H100 80GB HBM3", "2941": "NVIDIA GB200"}
 _H200_WINDOWS = (16 << 20, 256 << 30, 32 << 20)
 
 
@@ -178,7 +179,27 @@ def eswitch(machine: Machine) -> list[str]:
     return [
         f"pci/{nic.pci}: mode {nic.eswitch_mode} inline-mode none encap-mode basic"
         for nic in machine.nics
-        if nic.total_vfs and nic.driver == "mlx5_core"
+        if nic.total_vfs and nic.driver == "mlx5_core" and nic.eswitch_mode
+    ]
+
+
+def vital_product_data(machine: Machine) -> list[str]:
+    """Print the `vpd` section: letters as hex digits."""
+    return [
+        f"{nic.pci}\tname={nic.card.encode().hex()}\tpart={nic.part_number.encode().hex()}\trevision={b'A5'.hex()}"
+        for nic in machine.nics
+        if nic.vendor_id == "15b3"
+    ]
+
+
+def nvidia_gpus(machine: Machine, running: Running) -> list[str]:
+    """Print the `nvidia-gpus` section, as the GPU driver shows it once it runs."""
+    if not running.gpu_driver:
+        return []
+    version = running.gpu_driver.split()[1]
+    return [
+        f"{gpu.pci}\tmodel={_GPU_MODELS.get(gpu.device_id, 'NVIDIA Graphics Device')}\tvbios={gpu.vbios}\tfirmware={version}"
+        for gpu in machine.gpus
     ]
 
 
