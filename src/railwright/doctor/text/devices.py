@@ -8,6 +8,14 @@ from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
 _FIRMWARE_TOOLS = "mstconfig|mlxconfig|mstflint|~flint|mstfwreset|mlxfwreset|~mft~|/dev/mst|mellanox plugin|mellanox_plugin|nv config|nvconfig"
+_NOT_OPENED = (
+    "The tool could not open the device: lockdown, a function that does not answer (baseboard bridges and NVSwitch ports carry "
+    "the NIC maker's id), or a card in recovery."
+)
+_LEAVE_OUT = (
+    "Leave functions without a network device out of the operator's selectors; take an operator release that asks devlink where "
+    "flint fails; under lockdown set the firmware by hand and disable the operator's plugin."
+)
 
 FIRMWARE_TOOL_REFUSED = TextRule(
     RuleInfo(
@@ -43,10 +51,16 @@ FIRMWARE_TOOL_REFUSED = TextRule(
             _FIRMWARE_TOOLS,
             f"failed to open|cannot open|can't open|failed to run|exit status|{EPERM}|{ENODEV}|{ENOTSUP}|failed to query|failed to get|-e-",
             unless="power cycle|power-cycle|lockdown",
-            cause="The tool could not open the device: lockdown, a function that does not answer (baseboard bridges and "
-            "NVSwitch ports carry the NIC maker's id), or a card in recovery.",
-            remedy="Leave functions without a network device out of the operator's selectors; take an operator release that "
-            "asks devlink where flint fails; under lockdown set the firmware by hand and disable the operator's plugin.",
+            cause=_NOT_OPENED,
+            remedy=_LEAVE_OUT,
+        ),
+        says(
+            _FIRMWARE_TOOLS,
+            "-e- failed|-e- cannot|-e- can't|-e- unsupported|-e- no such",
+            unless="power cycle|power-cycle|lockdown",
+            window=3,
+            cause=_NOT_OPENED,
+            remedy=_LEAVE_OUT,
         ),
         says(
             "power cycle|power-cycle|cold reboot|cold boot|firmware reset|fwreset|fw reset|pcie link toggle|mfrl",
@@ -175,7 +189,7 @@ VFS_NOT_SET_UP = TextRule(
         ),
         says("rtnl_getlink|rtnl_fill_ifinfo|rtnl_fill_vf", "warn|cut here|call trace|warning"),
         says(
-            "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~|sriov|sr-iov",
+            "sriov_numvfs|numvfs|num_vfs|virtual function|~vfs~|~vf~|sriov|sr-iov|syncstatus|lastsyncerror",
             f"{EBUSY}|cannot allocate memory|not enough mmio|can't enable|cannot enable|enable failed|enable sriov failed|sriov failed|cannot create|failed to create|failed to set|failed to bind|failed to unbind|failed to configure|fail to configure|fail to config|fail to set|fail to create|unable to configure"
             "|write error|timed out waiting|out of range|numerical result",
             unless="ipam|whereabouts|error adding container|network-attachment|failed (add)|error adding pod",

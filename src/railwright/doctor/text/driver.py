@@ -219,6 +219,18 @@ MODULE_REFUSED = TextRule(
             cause="The module is not there for the running kernel: its driver was never built or installed for it.",
         ),
         says(
+            "~failed loading|~loading",
+            "hca driver|access layer|mlx5_core|mlx5_ib|ib_core|ib_uverbs|mlx_compat",
+            "[failed|failed loading kernel module",
+            cause="The new NIC driver was built and installed, and the kernel did not take one of its modules: another one of it is "
+            "still loaded, or it was built for another kernel.",
+            remedy="Read what the kernel says of that module (dmesg): a name in use is a module that was not unloaded, a symbol "
+            "or version that does not fit is a build for another kernel.",
+            commands=(
+                "oc debug node/NODE -- chroot /host sh -c 'dmesg | grep -E \"mlx5|ib_core|mlx_compat\" | tail -20'",
+            ),
+        ),
+        says(
             "modprobe|insmod|could not insert|finit_module",
             "mlx5|ib_core|nvidia|gdrdrv|ib_uverbs|nvme_rdma",
             f"{EINVAL}|{ENOEXEC}|version magic",
@@ -362,6 +374,7 @@ CONTAINER_KILLED = TextRule(
         says(
             "killed signal terminated|oomkilled|oom-kill|out of memory: killed process|memory cgroup out of memory|signal: killed|~killed~ (program|cannot fork",
             "mofed|doca|ofed|driver|cc1|~make~|dkms|gcc|ld.|container|process",
+            window=7,  # a pod's description has a line a field
             cause="The container ran out of its memory limit.",
             remedy="Raise the memory limit of the container (ofedDriver.containerResources), or use a precompiled driver.",
         ),

@@ -147,6 +147,18 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
         says(
             "nvidia_peermem|nv_peer_mem|nvidia-peermem|peermem",
             "not detected|not loaded|not found|missing|skipping|neither|unavailable|is not installed",
+            # The driver's mark of a buffer that was freed first; harmless by its maker's word (nv_peer_memory issue 120).
+            unless="skipping further processing",
+        ),
+        says(
+            "dma-buf for gpu|dma-buf for cuda|dmabuf for gpu|using dma-buf|using dmabuf|reg_dmabuf_mr",
+            "allocate mr|create mr|reg_dmabuf_mr|reg_mr|register mr",
+            "couldn't|could not|cannot|unable|fail|error=",
+            window=5,
+            cause="The NIC refused the GPU's memory, which was offered as dma-buf: by an old NIC driver or kernel, by the GPU's "
+            "BAR1 being too small or full, or by an IOMMU or ACS setting between the two.",
+            remedy="Try a small message (-s 65536) to tell a full BAR1 from a path that is refused; then look at BAR1 (nvidia-smi -q), "
+            "the NIC driver's version, and what railwright doctor says of IOMMU and ACS.",
         ),
         says(
             "mlx5dv_devx_alloc_uar|devx_uar|map uar|allocate uar|devx_alloc_uar|ibgda|gdaki|gpu-initiated|nvshmem",
@@ -166,7 +178,7 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
         ),
         says(
             "failed to load cuda|cuinit|libcuda.so|cuda error|initialize nvml|nvml|cudagetdevicecount|failed to init gpu|init gpu memory",
-            "error 803|error 802|error 999|(803)|(802)|(999)|code=80|code=999|cannot open|not found|unsupported|not yet initialized|version mismatch|failed to init|fabric manager|error 100|no cuda-capable",
+            "error 803|error 802|error 999|(803)|(802)|(999)|code=80|code=999|cannot open|not found|unsupported|not yet initialized|driver not loaded|driver/library version mismatch|version mismatch|failed to init|fabric manager|error 100|no cuda-capable",
             cause="CUDA itself does not start in the container, so there is no GPU memory to speak of.",
             remedy="Ask for a GPU (nvidia.com/gpu), and keep a forward-compatibility libcuda of the image from hiding the host's.",
         ),

@@ -98,6 +98,17 @@ OBJECT_REFUSED = TextRule(
         ),
         says("admission webhook", "denied the request|denied"),
         says(
+            "is invalid:|strict decoding error|error validating data|failed validation",
+            "invalid value|unsupported value|required value|unknown field|should match|must be|too long|too many|forbidden:",
+            "error from server|error when|admission|apply|create|patch|update",
+            unless="daemonset|metadata.name",
+            cause="The API server refuses the object: a field has a value that its definition (CRD) does not allow, or that it does "
+            "not know.",
+            remedy="Compare the field that the message names with the definition that is installed; an operator of another release "
+            "has other fields.",
+            commands=("oc explain KIND.FIELD",),
+        ),
+        says(
             "is forbidden",
             "user |cannot create|cannot patch|cannot get|cannot list|cannot watch|cannot delete|cannot update",
             "cannot",
@@ -189,7 +200,7 @@ OPERATOR_STUCK = TextRule(
             commands=("oc get daemonsets -A | grep -i -E 'nfd|node-feature'",),
         ),
         says(
-            ".driver-ready|mofed-validation|mofed validation|waiting for mofed|mofed driver|mofed-ready",
+            ".driver-ready|mofed-validation|mofed validation|waiting for mofed|waiting for mellanox|mofed driver|mofed-ready",
             f"wait|{ENOENT}|not ready|cannot access|no such|retry|sleep",
             unless="startup probe|killing|liveness",
             cause="The GPU driver waits for the DOCA driver's container (driver.rdma.enabled without useHostMofed), which is "
