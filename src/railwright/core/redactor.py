@@ -14,7 +14,7 @@ from railwright.core.pseudonyms import Pseudonyms
 from railwright.core.redaction import REDACTED, after_flags, is_secret, redact_string, redact_text
 
 _SERIAL_KEY = re.compile(
-    r"(?i)(?:(?:system|board|chassis|product|baseboard)[_-]?)?(?:serial(?:[_-]?n(?:umber|o|um)?)?|uuid|asset[_-]?tag)"
+    r"(?i)(?:(?:system|board|chassis|product|baseboard)[_-]?)?(?:serial(?:[_-]?n(?:umbers?|o|um)?)?|uuid|asset[_-]?tag)"
     r"|machine-?id|boot-?id|vpd[_-]?sn|sn"
 )
 _SERIAL_TEXT = re.compile(
@@ -22,6 +22,8 @@ _SERIAL_TEXT = re.compile(
     r"(?:serial(?:[ _]?(?:number|no|num)\.?)?|asset[ _]tag|uuid|machine[_-]?id|vpd_sn|sn)"
     r"""\\*["']?[ \t]{0,8}[:=\t][ \t]{0,8}\\*["']?)([\w./+-]*\w)"""
 )
+_NIC_SERIAL = re.compile(r"(?i)(?<![0-9a-z])MT[0-9]{4}[A-Z]{1,2}[0-9]{5}(?![0-9a-z])")
+"""Of NVIDIA's NICs: "MT2116X09299". NicDevices of older operators have it in their names. Source: NicDevice CRD, serialNumber."""
 _DEVICE_UUID = re.compile(r"\b((?:GPU|MIG)-)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
 _FOUR = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
@@ -83,13 +85,16 @@ class Redactor:
             return REDACTED
         if isinstance(item, str) and isinstance(key, str) and _SERIAL_KEY.fullmatch(key) and item:
             return self._pseudonyms.serial(item)
+        if isinstance(item, list | tuple) and isinstance(key, str) and _SERIAL_KEY.fullmatch(key):
+            return [self._pseudonyms.serial(one) if isinstance(one, str) and one else self.value(one) for one in item]
         return self.value(item)
 
     def _addresses(self, text: str) -> str:
         text = _ADDRESS.sub(self._address, text)
         if "-" in text:
             text = _DEVICE_UUID.sub(lambda match: match[1] + self._pseudonyms.serial(match[2]), text)
-        return _SERIAL_TEXT.sub(lambda match: match[1] + self._pseudonyms.serial(match[2]), text)
+        text = _SERIAL_TEXT.sub(lambda match: match[1] + self._pseudonyms.serial(match[2]), text)
+        return _NIC_SERIAL.sub(lambda match: self._pseudonyms.serial(match[0]), text)
 
     def _address(self, match: re.Match[str]) -> str:
         if match["bytes"]:

@@ -109,6 +109,7 @@ def test_what_identifies_nobody_stays(text: str) -> None:
         ("https://8.8.8.8:6443/api", "8.8.8.8"),
         ("board_serial\tMT2245X01234", "MT2245X01234"),
         ("Serial Number: MT2245X01234, next", "MT2245X01234"),
+        ("nicdevice worker-0-101d-mt2245xz01234 ready", "mt2245xz01234"),
         ("GPU-1b2c3d4e-1111-2222-3333-444455556666", "1b2c3d4e"),
         ("Ca : H-b83fd20300c9c0de 1", "c9c0de"),
         ("Device Serial Number b8-3f-d2-ff-ff-c9-c0-de", "c9-c0-de"),
@@ -125,6 +126,20 @@ def test_keys_and_values_of_objects_are_redacted_alike() -> None:
     )
     assert f'k:{{"ip":"{clean["podIP"]}"}}' in clean
     assert "4c4c4544" not in str(clean).lower()
+
+
+def test_a_nic_is_called_by_one_pseudonym_in_its_name_its_status_and_a_selector() -> None:
+    clean = REDACTOR.value(
+        {
+            "metadata": {"name": "worker-0-101d-mt2245x01234"},
+            "status": {"serialNumber": "MT2245X01234", "psid": "MT_0000000838"},
+            "spec": {"nicSelector": {"serialNumbers": ["MT2245X01234", "other"]}},
+        }
+    )
+    pseudonym = clean["status"]["serialNumber"]
+    assert clean["metadata"]["name"] == f"worker-0-101d-{pseudonym}"
+    first, second = clean["spec"]["nicSelector"]["serialNumbers"]
+    assert (first, second.startswith("serial-"), clean["status"]["psid"]) == (pseudonym, True, "MT_0000000838")
 
 
 def test_the_form_of_a_uuid_stays() -> None:
