@@ -9,10 +9,12 @@ from support.traces import differences, seen_objects
 
 from railwright import api
 from railwright.core import kinds
+from railwright.core.errors import PermissionMissing
 from railwright.core.ids import FabricName
 from railwright.core.objects import Ref, dig, labels_of
 from railwright.core.risk import Risk
 from railwright.ports.approval import Question
+from railwright.simulator.cluster import SimCluster
 
 FIRST, LAST = ("enp24s0np0", "enp58s0np0"), ("enp202s0np0", "enp218s0np0")
 MACHINE = Ref(kinds.MACHINE_CONFIG, "", "99-railwright-worker")
@@ -143,6 +145,20 @@ async def test_removing_one_of_two_asks_for_the_reboot_that_the_changed_node_con
         await api.clean(world, (FabricName("west"),), approval=No())
     assert now_is(world, MACHINE)["spec"] == config
     assert set(subnets(world)) >= {"west-rail0", "west-rail1"}
+
+
+async def test_only_removing_the_last_one_needs_the_right_to_remove_the_ledgers_namespace(monkeypatch):
+    async def may(self, verb, group, plural, namespace="", name=""):
+        del self, group, namespace
+        return (verb, plural) != ("delete", "namespaces") or name not in {"", "railwright"}
+
+    world = await settled()
+    await applied(world, east())
+    await applied(world, west())
+    monkeypatch.setattr(SimCluster, "may", may)
+    await without(world, "west")
+    with pytest.raises(PermissionMissing, match="delete namespaces railwright"):
+        await api.clean(world, (FabricName("east"),), approval=Yes())
 
 
 async def test_the_one_that_stays_keeps_its_addresses_when_the_first_goes():

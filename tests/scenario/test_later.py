@@ -73,8 +73,10 @@ async def test_verify_names_a_node_that_lost_its_label_since_apply():
     change(world, NEW, {"metadata": {"labels": {"railwright.dev/fabric.east-west": None}}})
     with pytest.raises(
         Refused, match=r"worker-1: its label railwright\.dev/fabric\.east-west=admitted, which .* is gone"
-    ):
+    ) as refused:
         await api.verify(world, None, approval=Yes())
+    assert refused.value.hint.startswith("railwright apply admits again")
+    assert "--include-busy" not in refused.value.hint
 
 
 async def test_a_node_that_was_made_anew_under_its_name_is_not_admitted_and_status_says_so():

@@ -101,7 +101,7 @@ async def clean(
     pending = {entry.ref: entry for entry in entries}
     _check_uplinks(entries, before)
     if ledger.entries and not dry_run:
-        await check_rights(world, "clean", undoing_needs(Extent(before)))
+        await check_rights(world, "clean", undoing_needs(Extent(before, whole=not staying)))
     quiet = means if dry_run else replace(means, progress=Silent())
     rehearsal = Undoing(world, quiet, CLEAN, before.plan.shares, dry_run=True, pending=dict(pending))
     undoing = rehearsal if dry_run else Undoing(world, means, CLEAN, before.plan.shares, dry_run=False, pending=pending)

@@ -56,11 +56,13 @@ class Extent:
         prepared: a plan made with the cluster; None: any plan, any cluster.
         until: the last stage of an apply.
         prove: whether an apply ends with verify.
+        whole: whether a clean leaves no fabric: only then the ledger's own namespace goes.
     """
 
     prepared: Prepared | None = None
     until: StageName | None = None
     prove: bool = True
+    whole: bool = True
 
     @property
     def has_ledger(self) -> bool:
@@ -170,7 +172,7 @@ def undoing_needs(extent: Extent) -> tuple[Need, ...]:
     """Clean: what it asks for beside what a plan has read."""
     prepared = extent.prepared
     kept = of_kind("delete", kinds.CONFIG_MAP, LEDGER_NAMESPACE)
-    own = None if prepared is None else prepared.ledger.entries.get(NAMESPACE_REF)
+    own = prepared.ledger.entries.get(NAMESPACE_REF) if prepared is not None and extent.whole else None
     if prepared is None or own is not None:
         kept += of_ref("delete", NAMESPACE_REF)
     if own is not None:

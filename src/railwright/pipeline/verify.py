@@ -248,9 +248,16 @@ def _usable(layout: Layout, left_out: Mapping[NodeName, str]) -> Layout:
     admitted = count(len(layout.nodes), "admitted node")
     raise Refused(
         f"two nodes are needed, and {len(usable)} of {admitted} can be used{reasons}",
-        hint="--include-busy, or wait; status shows which nodes are admitted",
+        hint=_way_to_more(layout, left_out),
         context={"reason": "too-few-nodes"},
     )
+
+
+def _way_to_more(layout: Layout, left_out: Mapping[NodeName, str]) -> str:
+    """Say how more nodes can be had: those that are in use, and those that lost their label or are refused today."""
+    in_use = ["--include-busy, or wait"] * any(seat.skip for seat in layout.seats)
+    not_admitted = ["railwright apply admits again those that it may, and plan says why not"] * bool(left_out)
+    return "; ".join((*in_use, *not_admitted, "status shows which nodes are admitted"))
 
 
 def _check_budget(planned: Planned) -> None:

@@ -25,6 +25,7 @@ from railwright.plan.defaults import words
 from railwright.plan.model import FeatureLabel, FeatureRuleShare, NfdShare
 from railwright.plan.notes import Notes
 from railwright.plan.operands import tolerations_of
+from railwright.plan.version_numbers import version_numbers
 
 PRESENT = ("pci-15b3.present", "pci-10de.present")
 NFD_WORKERS = ("nfd-worker", "node-feature-discovery-worker")
@@ -141,7 +142,7 @@ def _nfd(
         notes.decide(
             "nfd", live["metadata"]["name"], "cluster", "the instance that is there is used; its other entries stay"
         )
-    has_tolerations = _numbers(minor_of(cluster.openshift_version)) >= _HAS_TOLERATIONS_FROM
+    has_tolerations = version_numbers(minor_of(cluster.openshift_version)) >= _HAS_TOLERATIONS_FROM
     ours = tolerations_of(intents) if has_tolerations else ()
     return NfdShare(
         name=str(live["metadata"]["name"]) if live else "nfd-instance",
@@ -210,7 +211,3 @@ def _is_there(cluster: ClusterFacts) -> bool:
 def _served(cluster: ClusterFacts) -> Kind | None:
     """Choose the rule's kind: newer releases of OpenShift's NFD serve both groups and follow the upstream one."""
     return next((kind for kind in (NODE_FEATURE_RULE_UPSTREAM, NODE_FEATURE_RULE) if cluster.serves(kind)), None)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

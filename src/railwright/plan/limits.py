@@ -17,6 +17,7 @@ from railwright.plan.model import GpuPolicyShare, NetworkShare, OperatorShare, S
 from railwright.plan.notes import Notes
 from railwright.plan.operands import GPU_PACKAGE
 from railwright.plan.settings import Settings
+from railwright.plan.version_numbers import version_numbers
 from railwright.plan.versions import csv_version
 
 NOT_READABLE = "facts-not-readable"
@@ -74,8 +75,8 @@ def _is_below(device_id: str, least: str) -> bool:
 
 
 def _check_kernel(node: NodeName, hardware: NodeHardware, least: DefaultEntry, notes: Notes) -> None:
-    have = _numbers(hardware.kernel_version)[:2]
-    if len(have) == 2 and have < _numbers(str(least.value)):
+    have = version_numbers(hardware.kernel_version)[:2]
+    if len(have) == 2 and have < version_numbers(str(least.value)):
         notes.refuse(
             "kernel-without-dma-buf",
             f"kernel {hardware.kernel_version} of {node} cannot register GPU memory as dma-buf",
@@ -136,7 +137,7 @@ def _check_least(operator: OperatorShare, catalog: Catalog, notes: Notes) -> Non
     if name is None or not version:
         return
     least = catalog.default(name)
-    if _numbers(version) < _numbers(str(least.value)):
+    if version_numbers(version) < version_numbers(str(least.value)):
         notes.warn(
             "operator-older-than-supported",
             f"{operator.package} {version} is older than {least.value}: {least.reason} ({least.source})",
@@ -176,7 +177,11 @@ def _check_gpu_driver(settings: Settings, cluster: ClusterFacts, catalog: Catalo
     )
     version = adopted or settings.intent.driver.gpu_version or ""
     least = catalog.default("dma_buf_min_driver")
-    if settings.memory is GpuMemory.DMA_BUF and _numbers(version) and _numbers(version) < _numbers(str(least.value)):
+    if (
+        settings.memory is GpuMemory.DMA_BUF
+        and version_numbers(version)
+        and version_numbers(version) < version_numbers(str(least.value))
+    ):
         notes.refuse(
             "gpu-driver-without-dma-buf",
             f"GPU driver {version} cannot export GPU memory as dma-buf: {least.reason} from {least.value} on",
@@ -203,9 +208,3 @@ def _check_name(share: NetworkShare, cluster: ClusterFacts, notes: Notes) -> Non
             seen=share.nad,
             hint="another spec.resourcePrefix, or delete it if nobody needs it",
         )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Read the leading numbers of a version: "5.14.0-570" -> (5, 14, 0)."""
-    head = version.partition("-")[0]
-    return tuple(int(part) for part in head.split(".") if part.isdigit())

@@ -9,17 +9,18 @@ plugins/main/host-device/host-device.go (the port comes back down, without addre
 from collections.abc import Iterable
 
 from railwright.core import kinds
+from railwright.core.ids import FabricName
 from railwright.core.marks import is_ours
 from railwright.core.objects import dig
 from railwright.facts.model import ClusterFacts, NicPort, NodeFacts
 from railwright.intent.model import Method
-from railwright.plan.model import ADMITTED
+from railwright.plan.model import ADMITTED, fabric_label
 from railwright.plan.nodes import Selected
 from railwright.plan.notes import Notes
 from railwright.plan.rails import NodeRails
 from railwright.plan.settings import Settings
 
-_FABRIC_LABEL = "railwright.dev/fabric."
+_FABRIC_LABEL = fabric_label(FabricName(""))
 _LINK_LOCAL = ("fe80:", "169.254.")
 
 

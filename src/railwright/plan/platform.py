@@ -6,6 +6,7 @@ from railwright.facts.model import Platform, Snapshot, Topology
 from railwright.intent.model import Method
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
+from railwright.plan.version_numbers import version_numbers
 
 
 def check_platform(all_settings: tuple[Settings, ...], snapshot: Snapshot, catalog: Catalog, notes: Notes) -> None:
@@ -89,12 +90,8 @@ def _check_kubernetes(all_settings: tuple[Settings, ...], snapshot: Snapshot, no
 def _check_least_version(snapshot: Snapshot, catalog: Catalog, notes: Notes) -> None:
     least = catalog.default("gpudirect_min_openshift")
     version = snapshot.cluster.openshift_version
-    if version and _numbers(version)[:2] < _numbers(str(least.value)):
+    if version and version_numbers(version)[:2] < version_numbers(str(least.value)):
         notes.warn(
             "openshift-older-than-supported",
             f"OpenShift {version} is older than {least.value}: {least.reason} ({least.source})",
         )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -14,6 +14,7 @@ from railwright.intent.model import Ipam, Method, NicDriver
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
+from railwright.plan.version_numbers import version_numbers
 from railwright.plan.versions import csv_version
 
 _NO_SCC = ("default", "kube-system", "kube-public", "kube-node-lease", "openshift")
@@ -65,7 +66,7 @@ def _check_old_plugins(policy: KubeObject | None, operators: tuple[OperatorShare
     """Warn where a device plugin that is there goes on with its old configuration until somebody restarts it."""
     has_plugin = any(dig(policy, "spec", name) is not None for name in ("rdmaSharedDevicePlugin", "sriovDevicePlugin"))
     csv = next((item.csv for item in operators if item.package == "nvidia-network-operator" and item.adopted), "")
-    version = tuple(int(part) for part in csv_version(csv).split(".")[:2] if part.isdigit())
+    version = version_numbers(csv_version(csv))[:2]
     if has_plugin and version and version < _PLUGINS_ROLL_FROM:
         notes.warn(
             "plugin-pods-stay-old",

@@ -13,6 +13,7 @@ from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
 from railwright.plan.unsubscribed import check_unsubscribed
+from railwright.plan.version_numbers import version_numbers
 
 OPERATORS = ("nfd", "sriov", "nvidia-network", "nvidia-gpu")
 
@@ -296,14 +297,10 @@ def network_operator(
     newest = [item for item in catalog.network_operators if item.component_tag and "candidate" not in item.support]
     if not newest:
         return None
-    fallback = catalog.network_operator(max((item.version for item in newest), key=_numbers))
+    fallback = catalog.network_operator(max((item.version for item in newest), key=version_numbers))
     if fallback is not None:
         notes.warn(
             "network-operator-version-unknown",
             f"Network Operator {version or 'of unknown version'} is not in the catalog: images of {fallback.version} are named",
         )
     return fallback
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

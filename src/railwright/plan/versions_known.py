@@ -6,6 +6,7 @@ from railwright.intent.model import NicDriver
 from railwright.plan.model import OperatorShare
 from railwright.plan.notes import Notes
 from railwright.plan.settings import Settings
+from railwright.plan.version_numbers import version_numbers
 from railwright.plan.versions import csv_version
 
 _ENDED = "end of support"
@@ -41,10 +42,10 @@ def _check_support(entry: OperatorEntry, version: str, catalog: Catalog, notes: 
 
 def _check_range(entry: OperatorEntry, version: str, cluster: ClusterFacts, catalog: Catalog, notes: Notes) -> None:
     known = catalog.gpu_operator(version) if entry.key == "nvidia-gpu" else None
-    here = _numbers(cluster.openshift_version)[:2]
+    here = version_numbers(cluster.openshift_version)[:2]
     if known is None or not here:
         return
-    if not _numbers(known.openshift_from) <= here <= _numbers(known.openshift_to):
+    if not version_numbers(known.openshift_from) <= here <= version_numbers(known.openshift_to):
         notes.warn(
             "operator-outside-its-range",
             f"{entry.package} {version} is for OpenShift {known.openshift_from} to {known.openshift_to}, and this is"
@@ -55,8 +56,8 @@ def _check_range(entry: OperatorEntry, version: str, cluster: ClusterFacts, cata
 
 def _check_defects(entry: OperatorEntry, version: str, marks: frozenset[str], catalog: Catalog, notes: Notes) -> None:
     for defect in catalog.defects:
-        begun = not defect.from_version or _numbers(defect.from_version) <= _numbers(version)
-        ended = bool(defect.fixed_in) and _numbers(defect.fixed_in) <= _numbers(version)
+        begun = not defect.from_version or version_numbers(defect.from_version) <= version_numbers(version)
+        ended = bool(defect.fixed_in) and version_numbers(defect.fixed_in) <= version_numbers(version)
         if defect.component == entry.key and begun and not ended and marks.issuperset(defect.when):
             notes.warn("known-defect", f"{entry.package} {version}: {defect.what}. {defect.remedy}", defect.code)
 
@@ -67,7 +68,3 @@ def _marks(all_settings: tuple[Settings, ...], cluster: ClusterFacts) -> frozens
     if any(item.nic_driver is NicDriver.DOCA for item in all_settings):
         found.add("nic-driver")
     return frozenset(found)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

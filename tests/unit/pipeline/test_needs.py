@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.scenarios import applied, intents_for, open_for
 
 from railwright import api
 from railwright.apply.ledger import LedgerStore
@@ -14,7 +15,7 @@ from railwright.core.ids import NodeName
 from railwright.core.needs import Need, least, plural_of
 from railwright.core.objects import kind_of
 from railwright.manifests.verifiers import Run, Verifier
-from railwright.pipeline.needs import COMMANDS, Extent, apply_needs, clean_needs
+from railwright.pipeline.needs import COMMANDS, Extent, apply_needs, clean_needs, undoing_needs
 from railwright.pipeline.rights import check_rights
 from railwright.pipeline.verifier_pods import VerifierPods
 from railwright.ports.world import World
@@ -91,6 +92,18 @@ async def test_any_clean_may_remove_what_a_killed_verify_left() -> None:
     for ref in left:
         wanted = Need(ref.kind.group, plural_of(ref.kind), "delete", ref.namespace, ref.name)
         assert any(need.holds(wanted) for need in needs), wanted
+
+
+async def test_only_a_clean_of_everything_asks_for_rights_on_the_ledgers_namespace() -> None:
+    world = await open_for("roce")
+    assert (await applied(world, intents_for("shared", "roce"), verify=False)).exit_code == 0
+    prepared = await api.plan(world, intents_for("shared", "roce"))
+    removes = Need("", "namespaces", "delete", "", "railwright")
+    asked_for = {
+        whole: any(need.holds(removes) for need in undoing_needs(Extent(prepared, whole=whole)))
+        for whole in (True, False)
+    }
+    assert asked_for == {True: True, False: False}
 
 
 async def test_rights_that_are_there_are_asked_for_once_a_kind() -> None:
