@@ -16,6 +16,7 @@ from railwright.plan.held import refuse_held
 from railwright.plan.model import Group, OtherPort, Rail, RailPort
 from railwright.plan.moved_ports import check_moved_ports
 from railwright.plan.names import resource_name
+from railwright.plan.nic_configuration import warn_configured_by_others
 from railwright.plan.nodes import Selected, check_groups, select
 from railwright.plan.notes import Notes
 from railwright.plan.plain import check_prepared
@@ -72,6 +73,7 @@ def draft_fabrics(
                 rails = rails_of(item, ports, not_rails, settings.intent, notes)
                 check_node(rails, item.hardware, not_rails, settings, catalog, notes)
                 warn_left_out(not_rails, notes)
+                warn_configured_by_others(rails, snapshot.cluster, notes)
                 check_bluefields(rails, item.hardware, known.dpus, catalog, notes)
                 check_rdma_mode(item.node, item.hardware, settings, snapshot.cluster, notes)
                 check_prepared(rails, item.hardware, settings, snapshot.cluster, notes)

@@ -120,6 +120,7 @@ WARNINGS = {
     "known-defect": "The version that is planned or adopted has a known defect that may be met here; its code is beside it.",
     "namespace-admits-no-rdma-pod": "A workload namespace of others enforces a Pod Security level that refuses IPC_LOCK.",
     "network-operator-version-unknown": "The planned Network Operator is newer or older than the catalog; known images stand in.",
+    "nic-configured-by-others": "A template of the NIC configuration operator sets up the card of a rail, or updates its firmware.",
     "nodes-not-prepared": "Without a cluster nothing is planned that prepares nodes; what they must have is a person's to see to.",
     "no-workload-namespace": "spec.workloadNamespaces is empty, so no pod can use the rails.",
     "node-subnet-small": "A node's own subnet holds fewer pods than may be there.",

@@ -124,3 +124,35 @@ def test_a_bluefield_far_from_every_gpu_is_north_south_whatever_its_mode():
     found, others = candidates(NodeName("worker-0"), inside, Fabric.ROCE, CATALOG)
     assert [(item.pci, item.role) for item in others] == [("0000:f1:00.0", "north-south")]
     assert len(found) == 2
+
+
+TEMPLATE = {"configuration": {"template": {"linkType": "Ethernet", "numVfs": 8}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "changes", "said"),
+    [
+        (TEMPLATE, {}, ["linkType Ethernet, numVfs 8"]),
+        (
+            {"configuration": {"template": {"linkType": "Infiniband", "numVfs": 0}}},
+            {},
+            ["linkType Infiniband, which is another one than now, numVfs 0"],
+        ),
+        ({"configuration": {"resetToDefault": True}}, {}, ["settings back to the factory's"]),
+        ({"firmware": {"updatePolicy": "Update", "nicFirmwareSourceRef": "fw"}}, {}, ["firmware of fw"]),
+        ({"firmware": {"updatePolicy": "Validate", "nicFirmwareSourceRef": "fw"}}, {}, []),
+        ({}, {}, []),
+        (TEMPLATE, {"ports": [{"pci": "0000:f9:00.0"}]}, []),
+        (TEMPLATE, {"ports": None}, []),
+        (TEMPLATE, {"node": "worker-7"}, []),
+    ],
+)
+def test_a_card_of_a_rail_that_others_set_up_is_named_with_what_they_do(spec, changes, said):
+    device = nic_device(dpu=False) | {"spec": spec}
+    device = device | {"status": device["status"] | changes}
+    snapshot = a_cluster((a_node(0, hardware(count=2)), a_node(1, hardware(count=2))), (device,))
+    warnings = [
+        item for item in plan((an_intent(),), snapshot, CATALOG).warnings if item.code == "nic-configured-by-others"
+    ]
+    assert [item.message.partition("): ")[2].partition("; firmware")[0] for item in warnings] == said
+    assert all("ens0f0np0 of worker-0" in item.message for item in warnings)
