@@ -8,7 +8,7 @@ from railwright.core.ids import RuleId
 from railwright.core.objects import MISSHAPEN
 from railwright.doctor.causes import by_cause
 from railwright.doctor.everything import Everything
-from railwright.doctor.model import Diagnosis, Finding, Kept, Rule, RuleInfo, Unknown
+from railwright.doctor.model import Diagnosis, Finding, Inapplicable, Kept, Rule, RuleInfo, Unknown
 from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen, Undeclared
 from railwright.doctor.text.logs import judge_spoken, spoken, unheard
@@ -55,7 +55,8 @@ def diagnose(
     missing = unheard(everything, texts)
     unknown = tuple(replace(item, rule=rule) for rule in silent for item in missing)
     passed = () if missing else tuple(silent)
-    return ordered((*answered.findings, *found), (*answered.unknown, *unknown), (*answered.passed, *passed))
+    said = ordered((*answered.findings, *found), (*answered.unknown, *unknown), (*answered.passed, *passed))
+    return replace(said, inapplicable=answered.inapplicable)
 
 
 def ask(rules: Iterable[Rule], everything: Everything) -> Diagnosis:
@@ -63,14 +64,20 @@ def ask(rules: Iterable[Rule], everything: Everything) -> Diagnosis:
     findings: list[Finding] = []
     unknown: list[Unknown] = []
     passed: list[RuleId] = []
+    inapplicable: list[Inapplicable] = []
     for rule in rules:
         answers = _answers(rule, everything)
         found = [item for item in answers if isinstance(item, Finding)]
         findings += found
         unknown += [item for item in answers if isinstance(item, Unknown)]
-        if not answers:
+        if answers:
+            continue
+        subject = rule.info.subject
+        if why := subject.absent(everything) if subject is not None else "":
+            inapplicable.append(Inapplicable(rule.info.name, why))
+        else:
             passed.append(rule.info.name)
-    return ordered(tuple(findings), tuple(unknown), tuple(passed))
+    return replace(ordered(tuple(findings), tuple(unknown), tuple(passed)), inapplicable=tuple(inapplicable))
 
 
 def ordered(findings: tuple[Finding, ...], unknown: tuple[Unknown, ...], passed: tuple[RuleId, ...]) -> Diagnosis:

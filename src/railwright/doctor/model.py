@@ -158,6 +158,7 @@ class RuleInfo:
         text: what it looks at, why that is wrong, what it does not say; a few sentences.
         source: document or project with section, and date; or "Measured: ...".
         leads_to, shows: conditions that link findings (see Condition).
+        subject: what it judges, where a cluster may have none of it; a rule without one judges every cluster.
     """
 
     name: RuleId
@@ -171,6 +172,7 @@ class RuleInfo:
     covers: tuple[str, ...] = ()
     leads_to: tuple[Condition, ...] = ()
     shows: tuple[Condition, ...] = ()
+    subject: "Subject | None" = None
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,14 @@ class Unknown:
     why: str
     how: str
     nodes: tuple[NodeName, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inapplicable:
+    """A rule that judges what this cluster has none of; `why` says of what. It has neither passed nor failed."""
+
+    rule: RuleId
+    why: str
 
 
 @dataclass(frozen=True)
@@ -286,6 +296,14 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What a rule judges; `absent` says why there is none of it, and is empty where there is some or nobody can know."""
+
+    name: str
+    absent: "Callable[[Everything], str]" = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Rule:
     """A rule: what it is, and the pure function that answers. The function may also give Unknown for what it met."""
 
@@ -302,11 +320,13 @@ class Diagnosis:
         findings: causes first, worst first; each cause is followed by what it explains.
         unknown: rules that could not answer.
         passed: rules that looked and found nothing, anywhere.
+        inapplicable: rules about what is not there: without a GPU there is no distance to one.
     """
 
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
     passed: tuple[RuleId, ...]
+    inapplicable: tuple[Inapplicable, ...] = ()
 
     @property
     def causes(self) -> tuple[Finding, ...]:

@@ -48,6 +48,7 @@ def doctor_document(
         "unknown": [plain(item) for item in diagnosis.unknown],
         "passed": len(diagnosis.passed),
         "passed_rules": list(diagnosis.passed),
+        "not_applicable": [plain(item) for item in diagnosis.inapplicable],
         "fixed": list(fixed),
         "problems": list(problems),
         "exit_code": exit_code,
@@ -112,6 +113,9 @@ def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...]) -> str:
         parts.append(f"{count(unknown, 'rule')} could not answer")
     if diagnosis.passed:
         parts.append(f"{count(len(diagnosis.passed), 'rule')} passed")
+    if diagnosis.inapplicable:
+        whys = ", ".join(dict.fromkeys(item.why for item in diagnosis.inapplicable))
+        parts.append(f"{count(len(diagnosis.inapplicable), 'rule')} not applicable ({whys})")
     return "; ".join(parts)
 
 

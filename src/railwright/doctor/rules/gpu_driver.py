@@ -23,6 +23,7 @@ from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, object
 from railwright.doctor.operators import GPU
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.subjects import GPUS, RAILS
 from railwright.doctor.wanted import rdma_wanted
 from railwright.facts.model import NodeHardware, PodFacts
 
@@ -47,6 +48,7 @@ MEMORY_OUT_OF_REACH = RuleInfo(
     covers=("B026", "B140", "B141"),
     leads_to=(Condition.PEER_MEMORY_MISSING, Condition.NOT_DIRECT),
     shows=(Condition.PEER_MEMORY_MISSING,),
+    subject=RAILS,
 )
 
 
@@ -148,6 +150,7 @@ GPU_DRIVER_HELD = RuleInfo(
     needs=(INSIDE, reads("modules"), objects(kinds.POD)),
     covers=("B036", "B165", "B173"),
     leads_to=(Condition.GPU_DRIVER_NOT_READY, Condition.ROLLOUT_STUCK),
+    subject=GPUS,
 )
 _UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 _SETTLED = frozenset({"", "upgrade-done", "unknown"})

@@ -28,6 +28,7 @@ from railwright.doctor.operators import NETWORK
 from railwright.doctor.pace import PACE, is_driver_new, is_new, moving
 from railwright.doctor.pods import USUAL_LIMIT_S, age_s
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import GPUS_OR_CONNECTX
 from railwright.facts.model import NodeFacts, PodFacts
 from railwright.plan.model import fabric_label
 
@@ -51,6 +52,7 @@ HARDWARE_NOT_LABELLED = RuleInfo(
     covers=("B013",),
     leads_to=(Condition.LABELS_MISSING,),
     shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
+    subject=GPUS_OR_CONNECTX,
 )
 
 

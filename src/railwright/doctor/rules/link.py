@@ -21,6 +21,7 @@ from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, reads_
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.subjects import INFINIBAND_RAILS, RAILS
 from railwright.doctor.wanted import rdma_wanted
 from railwright.facts.model import LinkLayer, NicPort, NodeHardware
 from railwright.intent.model import Fabric
@@ -45,6 +46,7 @@ PORT_DOWN = RuleInfo(
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B109",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
+    subject=RAILS,
 )
 
 
@@ -117,6 +119,7 @@ NOT_MANAGED = RuleInfo(
     ),
     covers=("B109", "B113", "B122"),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
+    subject=INFINIBAND_RAILS,
 )
 
 
@@ -212,6 +215,7 @@ LINK_ERRORS = RuleInfo(
     ),
     covers=("B111", "B114"),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
+    subject=RAILS,
 )
 _PHYSICAL: Mapping[str, int] = {
     "link_downed": 5,

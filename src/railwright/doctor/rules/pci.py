@@ -21,6 +21,7 @@ from railwright.doctor.needs import INSIDE, objects, reads_rails
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node, one_a_node, set_kernel_arguments
+from railwright.doctor.subjects import RAILS
 from railwright.facts.detours import bridges_between, is_bare_x86, is_spared, is_translated, redirects
 from railwright.facts.model import Gpu, NodeHardware
 from railwright.facts.node_model import AcsState, PciBridge
@@ -49,6 +50,7 @@ ACS_REDIRECTS = RuleInfo(
     uses=(_POOLS,),
     covers=("B126", "B130"),
     leads_to=(Condition.RDMA_SLOW,),
+    subject=RAILS,
 )
 
 
@@ -130,6 +132,7 @@ IOMMU_TRANSLATES = RuleInfo(
     uses=(_POOLS,),
     covers=("B133", "B135"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
+    subject=RAILS,
 )
 
 
@@ -189,6 +192,7 @@ LINK_BELOW_CAPABILITY = RuleInfo(
     ),
     covers=("B131",),
     leads_to=(Condition.RDMA_SLOW,),
+    subject=RAILS,
 )
 
 
@@ -278,6 +282,7 @@ FUNCTION_SETTINGS = RuleInfo(
     ),
     covers=("B134",),
     leads_to=(Condition.RDMA_SLOW,),
+    subject=RAILS,
 )
 _FAST_GBPS = 200.0
 _SMALL_READ_BYTES = 512

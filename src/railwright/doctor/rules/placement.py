@@ -8,6 +8,7 @@ from railwright.doctor.needs import INSIDE, reads_rails
 from railwright.doctor.rails import RailHere, nearest_gpu
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_node
+from railwright.doctor.subjects import RAILS
 from railwright.facts.model import Distance, NodeHardware
 
 RAIL_FAR_FROM_GPU = RuleInfo(
@@ -26,6 +27,7 @@ RAIL_FAR_FROM_GPU = RuleInfo(
     ),
     covers=("B127", "B143"),
     leads_to=(Condition.RDMA_SLOW, Condition.NOT_DIRECT),
+    subject=RAILS,
 )
 
 

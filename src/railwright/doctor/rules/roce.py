@@ -22,6 +22,7 @@ from railwright.doctor.needs import BY_OPERATORS, INSIDE, WHO_WANTS_RDMA, object
 from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.subjects import ETHERNET_RAILS, INFINIBAND_RAILS, RAILS
 from railwright.doctor.wanted import rdma_wanted
 from railwright.facts.node_model import QosState
 
@@ -44,6 +45,7 @@ GID_MISSING = RuleInfo(
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B070", "B106"),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
+    subject=ETHERNET_RAILS,
 )
 
 
@@ -91,6 +93,7 @@ MTU_DIFFERS = RuleInfo(
     ),
     covers=("B116",),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
+    subject=RAILS,
 )
 
 
@@ -148,6 +151,7 @@ PRIORITY_NOT_LOSSLESS = RuleInfo(
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B111", "B120", "B125"),
     leads_to=(Condition.RDMA_SLOW, Condition.RDMA_FAILS),
+    subject=ETHERNET_RAILS,
 )
 
 
@@ -240,6 +244,7 @@ PARTITION_MISSING = RuleInfo(
     uses=(WHO_WANTS_RDMA, BY_OPERATORS),
     covers=("B083",),
     leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
+    subject=INFINIBAND_RAILS,
 )
 _FULL = 0x8000
 

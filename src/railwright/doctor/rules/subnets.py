@@ -15,6 +15,7 @@ from railwright.doctor.needs import INSIDE, objects, reads_rails
 from railwright.doctor.rails import RailHere
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.subjects import RAILS
 from railwright.facts.model import NodeHardware
 
 SHARED_SUBNET = RuleInfo(
@@ -31,6 +32,7 @@ SHARED_SUBNET = RuleInfo(
     needs=(INSIDE, reads_rails(relies_on=("rules", "sysctl")), objects(kinds.NETWORK_ATTACHMENT_DEFINITION)),
     covers=("B112", "B116", "B121"),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW),
+    subject=RAILS,
 )
 _TUNING = frozenset({"sbr", "tuning"})
 

@@ -64,6 +64,13 @@ class UnknownShape(Shape):
     nodes: list[str]
 
 
+class InapplicableShape(Shape):
+    """One rule about what this cluster has none of: it has neither passed nor failed."""
+
+    rule: str
+    why: str
+
+
 class DoctorPayload(Shape):
     """`railwright doctor`; `passed` counts rules that looked and found nothing; `refusals` are the plan's."""
 
@@ -74,6 +81,7 @@ class DoctorPayload(Shape):
     unknown: list[UnknownShape]
     passed: int
     passed_rules: list[str]
+    not_applicable: list[InapplicableShape]
     fixed: list[str]
     problems: list[str]
     exit_code: int
