@@ -1,4 +1,4 @@
-"""Entry point of `railwright`, `oc railwright` and `kubectl railwright`."""
+"""Entry points of `railwright`, `oc railwright` and `kubectl railwright`, and of what completes the last two."""
 
 import signal
 import sys
@@ -24,6 +24,13 @@ def main() -> None:
         sys.stderr.write("interrupted\n")
         code = _INTERRUPTED
     sys.exit(code)
+
+
+def complete() -> None:
+    """Complete a command line for kubectl or oc, which ask by running `kubectl_complete-railwright`."""
+    from railwright.cli.completion import complete as candidates
+
+    sys.stdout.write(candidates(sys.argv[1:]))
 
 
 def _end_as_after_ctrl_c() -> None:

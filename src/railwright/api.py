@@ -35,7 +35,7 @@ from railwright.manifests.images import ImageList
 from railwright.manifests.images import images as _images
 from railwright.manifests.model import File, Manifests
 from railwright.manifests.render import render as _render
-from railwright.manifests.workload import Workload
+from railwright.manifests.workload import Workload, only_kind
 from railwright.manifests.workload import workload as _workload
 from railwright.pipeline.apply import apply_fabrics
 from railwright.pipeline.clean import clean as _clean
@@ -47,6 +47,7 @@ from railwright.pipeline.documents import apply_document, clean_document, status
 from railwright.pipeline.model import ApplyRecord, CleanRecord, Prepared, StatusRecord
 from railwright.pipeline.prepare import prepare, prepare_whole
 from railwright.pipeline.records import open_record
+from railwright.pipeline.refusals import refused
 from railwright.pipeline.rehearse import Rehearsal, rehearsals_document
 from railwright.pipeline.rehearse import rehearse as _rehearse
 from railwright.pipeline.rights import with_warnings
@@ -171,6 +172,7 @@ __all__ = [
     "known_families",
     "known_rules",
     "machine_clock",
+    "only_kind",
     "open_cluster",
     "open_record",
     "parse_intents",
@@ -470,8 +472,7 @@ def choose_fabric(decided: Plan, name: str | None) -> FabricPlan:
 def refuse_if_refused(decided: Plan) -> None:
     """Raise Refused, with every reason, for a plan that must not be carried out."""
     if decided.is_refused:
-        message = "\n".join(f"{item.code}: {item.message}" for item in decided.refusals)
-        raise Refused(message, hint=decided.refusals[0].hint)
+        raise refused(decided.refusals, decided.nodes)
 
 
 def explain(asked: str, decided: Plan | None = None, intents: tuple[Intent, ...] = ()) -> Document:

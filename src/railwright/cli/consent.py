@@ -10,15 +10,17 @@ from railwright.ports.approval import Question
 class Consent:
     """An Approval: `--yes` covers risks, `--take-over` covers fields of other owners; else ask, where someone can answer."""
 
-    def __init__(self, *, yes: bool, take_over: bool) -> None:
-        """Remember what was consented to beforehand."""
+    def __init__(self, *, yes: bool, take_over: bool, quiet: bool = False) -> None:
+        """Remember what was consented to beforehand, and whether no progress is shown beside the questions."""
         self._yes = yes
         self._take_over = take_over
+        self._quiet = quiet
 
     def approve(self, question: Question) -> bool:
         """Answer, and show on stderr what was answered to."""
-        sys.stderr.write(inert(question_text(question)) + "\n")
         consented = self._take_over if question.takes_over else self._yes
+        # Who has to answer sees everything; for the log of a run that goes on anyway once is enough.
+        sys.stderr.write(inert(question_text(question, whole=self._quiet or not consented)) + "\n")
         if consented:
             flag = "--take-over" if question.takes_over else "--yes"
             sys.stderr.write(f"  yes ({flag})\n")

@@ -33,10 +33,12 @@ def doctor(
 ) -> int:
     """Say what is wrong, with evidence, cause and remedy; of a cluster, an archive, or pasted text.
 
-    Exit code 5 for a finding at --fail-on or worse or a wanted state that the plan refuses, 6 when something could not be looked at, 0 when nothing is wrong.
+    Exit code 5 for a finding at --fail-on or worse, or a wanted state that the plan refuses; 6 when something could not
+    be looked at; 0 when nothing is at --fail-on or worse. Without -f and without ./rails.yaml: of the fabrics in the
+    ledger, if any.
 
     Args:
-        wanted: the wanted state; without it, the fabrics in the ledger, if any.
+        wanted: the wanted state.
         only: ask only these rules; may be given several times.
         skip: leave these rules out; may be given several times.
         node: show only what concerns these nodes; may be given several times.

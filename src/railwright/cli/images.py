@@ -19,6 +19,7 @@ def images(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
         intents = required_intents(wanted)
         async with await api.open_cluster(common.cluster) as world:
             prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
+            api.refuse_if_refused(prepared.plan)
             return show(api.images_document(prepared.plan, api.images(prepared.plan)), common)
 
     return run(action, common)

@@ -33,7 +33,7 @@ class Wanted:
     """Where the wanted state comes from."""
 
     file: Annotated[Path | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
-    """The wanted state; default ./rails.yaml; "-" is stdin."""
+    """The wanted state; "-" is stdin. Default: ./rails.yaml, where there is one."""
     name: str | None = None
     """One fabric of several in the file or on the cluster."""
     method: Literal["shared", "host-device", "sriov"] | None = None

@@ -8,9 +8,11 @@ from railwright.cli.wanted import intents_in
 
 
 def status(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # noqa: B008 - frozen
-    """Show where each stage stands, from the cluster; without a file, of the fabrics in the ledger.
+    """Show where each stage stands, from the cluster; changes nothing.
 
-    Exit code 4 when a stage fails or still goes on, 6 when something could not be seen.
+    Without -f and without ./rails.yaml: of the fabrics in the ledger, as they were applied. With a file: of what it
+    wants, which need not be what was applied; the head says so. Exit code 4 when a stage fails or still goes on, 6 when
+    something could not be seen.
 
     Args:
         wanted: the wanted state.

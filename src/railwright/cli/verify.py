@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,16 +20,47 @@ _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Share:
+    """How much of a fabric is looked at."""
+
+    quick: bool = False
+    """One round that touches every node, short, with the families that prove most."""
+    budget: str | None = None
+    """Run what fits into this time ("20m", "90s", "2h"), and say what is left out."""
+    nodes: Annotated[list[str] | None, Parameter(name=["--nodes", "--node"])] = None
+    """Only these nodes, by name; several in one argument are separated by commas."""
+    rails: Annotated[list[str] | None, Parameter(name=["--rails", "--rail"])] = None
+    """Only these rails ("rail0,rail1")."""
+    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None
+    """Only these families of probes: engine, nixl, perftest, latency, cm, sweep, nccl."""
+    cross_rail: bool = False
+    """Also from each rail to the others, where the fabric routes between them."""
+    include_busy: bool = False
+    """Also nodes whose GPUs or rails pods use, and rails that carry traffic; takes only what is free."""
+
+    def wish(self, image: str | None) -> api.Wish:
+        """The same as an argument of the library. Raises UsageError for a family or a time that is none."""
+        check_image(image)
+        return api.Wish(
+            options=api.Options(
+                families=api.known_families(names("--families", self.families)),
+                quick=self.quick,
+                budget_s=_budget_s(self.budget),
+                cross_rail=self.cross_rail,
+            ),
+            nodes=names("--nodes", self.nodes),
+            rails=names("--rails", self.rails),
+            include_busy=self.include_busy,
+            image=image,
+        )
+
+
 def verify(
     *,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
-    quick: bool = False,
-    budget: str | None = None,
-    nodes: Annotated[list[str] | None, Parameter(name=["--nodes", "--node"])] = None,
-    rails: Annotated[list[str] | None, Parameter(name=["--rails", "--rail"])] = None,
-    families: Annotated[list[str] | None, Parameter(name=["--families", "--family"])] = None,
-    cross_rail: bool = False,
-    include_busy: bool = False,
+    share: _Share = _Share(),
     image: str | None = None,
     baseline: Path | None = None,
     to: Path | None = None,
@@ -37,18 +69,12 @@ def verify(
 ) -> int:
     """Prove it: every node, every rail, host and GPU memory, with evidence; or say what is not so, and where.
 
-    Holds the GPUs and rails of the nodes it looks at while it runs. Exit code 5 when something was measured to be
-    wrong, 6 when something could not be looked at.
+    Holds the GPUs and rails of the nodes it looks at while it runs. Without -f and without ./rails.yaml: of the fabrics
+    in the ledger. Exit code 5 when something was measured to be wrong, 6 when something could not be looked at.
 
     Args:
-        wanted: the wanted state; without it, the fabrics in the ledger.
-        quick: one round that touches every node, short, with the families that prove most.
-        budget: run what fits into this time ("20m", "90s", "2h"), and say what is left out.
-        nodes: only these nodes, by name; several in one argument are separated by commas.
-        rails: only these rails ("rail0,rail1").
-        families: only these families of probes: engine, nixl, perftest, latency, cm, sweep, nccl.
-        cross_rail: also from each rail to the others, where the fabric routes between them.
-        include_busy: also nodes whose GPUs or rails pods use, and rails that carry traffic; takes only what is free.
+        wanted: the wanted state.
+        share: how much of it is looked at.
         image: the image that pods run, with perftest for CUDA; with Python 3.11 in it every probe runs.
         baseline: an earlier run (a folder of --to): what is slower than it was is named.
         to: keep the run in this folder: report.html, record.json, junit.xml, raw replies.
@@ -57,20 +83,8 @@ def verify(
     """
 
     async def action() -> int:
-        check_image(image)
+        wish = share.wish(image)
         check_folder(to)
-        wish = api.Wish(
-            options=api.Options(
-                families=api.known_families(names("--families", families)),
-                quick=quick,
-                budget_s=_budget_s(budget),
-                cross_rail=cross_rail,
-            ),
-            nodes=names("--nodes", nodes),
-            rails=names("--rails", rails),
-            include_busy=include_busy,
-            image=image,
-        )
         earlier = api.open_record(baseline) if baseline is not None else None
         async with await api.open_cluster(common.cluster) as world:
             record = await api.verify(

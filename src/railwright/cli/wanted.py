@@ -49,11 +49,11 @@ def required_intents(wanted: Wanted) -> tuple[api.Intent, ...]:
     return intents
 
 
-def names_in(wanted: Wanted) -> tuple[api.FabricName, ...] | None:
-    """Name the fabrics that are meant; None for every one that the ledger knows."""
-    if wanted.file is None and wanted.name:
-        return (api.FabricName(wanted.name),)
-    intents = intents_in(wanted) if wanted.file is not None else None
+def names_in(file: Path | None, name: str | None) -> tuple[api.FabricName, ...] | None:
+    """Name the fabrics that are meant; None for every one that the ledger knows. Raises what `intents_in` does."""
+    if file is None:
+        return (api.FabricName(name),) if name else None
+    intents = intents_in(Wanted(file=file, name=name))
     return tuple(intent.name for intent in intents) if intents else None
 
 

@@ -102,6 +102,20 @@ def workload(
     return Workload((*given, pod, job), notes, variables)
 
 
+def only_kind(made: Workload, kind: str) -> Workload:
+    """
+    Leave out every object of another kind, as access, which apply has made.
+
+    Raises:
+        UsageError: none is of this kind: with static addresses there are pods, and no Job.
+    """
+    objects = tuple(obj for obj in made.objects if obj["kind"] == kind)
+    if not objects:
+        kinds = ", ".join(dict.fromkeys(str(obj["kind"]) for obj in made.objects))
+        raise UsageError(f"this workload has no {kind} (it has: {kinds})", hint="leave --pod and --job out")
+    return replace(made, objects=objects)
+
+
 def workload_text(made: Workload) -> str:
     """Write a workload as one YAML stream: notes on top, what documents are for, the reason of each variable above it."""
     head = "".join(f"# {note}\n" for note in made.notes)

@@ -18,6 +18,7 @@ from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Finding
 from railwright.facts.script import node_script
 from railwright.intent.model import Intent
+from railwright.pipeline.as_applied import applied_otherwise, files_of
 from railwright.pipeline.before_us import choices_to_keep
 from railwright.pipeline.failed import findings_of_stage
 from railwright.pipeline.leftovers import values_before
@@ -95,11 +96,15 @@ async def apply_fabrics(
         ClusterError: the cluster does not answer, or refuses us.
     """
     prepared = await prepare_whole(world, intents, catalog, progress)
-    _check(prepared.plan, until)
+    otherwise = tuple(map(str, applied_otherwise(intents, prepared.ledger)))
+    _check(prepared.plan, until, otherwise)
+    for line in otherwise:
+        progress.emit(Note(line))
     if not dry_run:
         await check_rights(world, "apply", writing_needs(Extent(prepared, until, prove)))
     store = LedgerStore(world.cluster, world.clock)
     job = _Job(world, intents, catalog, progress, approval, dry_run, take_over, prove, store)
+    job.notes += otherwise
     try:
         interrupted = await _until_interrupted(job, prepared, until)
     finally:
@@ -122,19 +127,23 @@ def _record(job: _Job, prepared: Prepared) -> ApplyRecord:
         warnings=prepared.plan.warnings,
         notes=(*prepared.problems, *job.notes),
         findings=job.findings,
+        wanted_by=files_of(job.intents),
     )
 
 
-def _check(plan: Plan, until: StageName | None) -> None:
+def _check(plan: Plan, until: StageName | None, otherwise: tuple[str, ...] = ()) -> None:
     """
     See that a plan may be carried out, as far as is asked.
+
+    Args:
+        otherwise: fabrics that were applied with another method or link type; may be why it is refused.
 
     Raises:
         Refused: the plan is refused.
         UsageError: `until` names no stage.
     """
     if plan.is_refused:
-        raise refused(plan.refusals, plan.nodes)
+        raise refused(plan.refusals, plan.nodes, otherwise)
     names = [stage.name for stage in plan.stages]
     if until is not None and until not in names:
         raise UsageError(f"no stage is named {until!r}", hint="stages: " + ", ".join(names))

@@ -16,6 +16,9 @@ from railwright.plan.model import StagePlan
 from railwright.ports.approval import Approval, Question
 from railwright.report.tables import count, duration
 
+_WRITES = frozenset({"delete", "restore", "update"})
+"""Actions that progress shows, object by object."""
+
 
 @dataclass(frozen=True)
 class Undo:
@@ -66,6 +69,7 @@ def questions(undo: Undo) -> tuple[Question, ...]:
             nodes=undo.nodes,
             expected_s=stage.expected_s,
             details=(*(whole if number == 0 else ()), *pods),
+            again=tuple(_line(item) for item in undo.objects if item.action in _WRITES) if number == 0 else (),
         )
         for number, (stage, refs) in enumerate(stages.items())
     )
@@ -101,5 +105,9 @@ def _whole(undo: Undo, stages: Iterable[StagePlan]) -> tuple[str, ...]:
         f"the whole of it: {summary}; {count(len(stages), 'step')} with a risk, the worst: {worst.value}; about {duration(total_s)}"
     ]
     lines += [f"  {stage.name}: {stage.risk.value}, about {duration(stage.expected_s)}" for stage in stages]
-    lines += [f"  {item.action} {item.ref}" + (f": {item.reason}" if item.reason else "") for item in undo.objects]
+    lines += [_line(item) for item in undo.objects]
     return (*lines, *undo.notes)
+
+
+def _line(item: Undone) -> str:
+    return f"  {item.action} {item.ref}" + (f": {item.reason}" if item.reason else "")

@@ -21,6 +21,7 @@ def apply_document(record: ApplyRecord) -> Document:
     """Show how an apply went: stages with their batches, and what held them up."""
     payload = {
         "fabrics": list(record.fabrics),
+        "wanted_by": record.wanted_by or None,
         "dry_run": record.dry_run,
         "interrupted": record.interrupted,
         "until": record.until,
@@ -66,7 +67,9 @@ def _apply_text(record: ApplyRecord) -> str:
         for stage in record.stages
     ]
     parts = [
-        f"apply of {', '.join(record.fabrics)}" + (" (dry run: nothing was stored)" if record.dry_run else ""),
+        f"apply of {', '.join(record.fabrics)}"
+        + _by(record.wanted_by)
+        + (" (dry run: nothing was stored)" if record.dry_run else ""),
         table(("stage", "batch", "verdict", "took", "", "why"), rows),
         _holders(record.stages),
         _refusals("refused", record.refusals),
@@ -97,6 +100,8 @@ def status_document(record: StatusRecord) -> Document:
     """Show where each stage stands."""
     payload = {
         "fabrics": [{"name": name, "applied_at": at} for name, at in record.applied],
+        "wanted_by": record.wanted_by or None,
+        "changed": list(record.changed),
         "stages": [
             {
                 "name": stage.name,
@@ -141,9 +146,8 @@ def _status_text(record: StatusRecord) -> str:
     ]
     return _join(
         [
-            "status of " + ", ".join(f"{name} (applied {moment(at)})" for name, at in record.applied or ())
-            if record.applied
-            else "status",
+            _status_head(record),
+            "\n".join(record.changed),
             table(("stage", "verdict", "since", "why"), rows),
             _lines("drift: no longer what the plan wants", drift),
             _lines("not admitted", (f"{node}: {why}" for node, why in record.not_admitted)),
@@ -151,6 +155,19 @@ def _status_text(record: StatusRecord) -> str:
             _lines("could not be read", record.problems),
         ]
     )
+
+
+def _status_head(record: StatusRecord) -> str:
+    applied = dict(record.applied)
+    names = [*applied, *(intent.name for intent in record.intents if intent.name not in applied)]
+    said = (
+        f"{name} (applied {moment(applied[name])})" if name in applied else f"{name} (never applied)" for name in names
+    )
+    return f"status of {', '.join(said)}{_by(record.wanted_by)}"
+
+
+def _by(file: str) -> str:
+    return f", as {file} wants it" if file else ""
 
 
 def clean_document(record: CleanRecord) -> Document:

@@ -57,6 +57,7 @@ class ApplyRecord:
         notes: what a person should know besides.
         interrupted: the person stopped it; what was done is in the ledger.
         findings: what the doctor says of the stage that failed, causes first.
+        wanted_by: the file of the wanted state.
     """
 
     cluster: str
@@ -71,6 +72,7 @@ class ApplyRecord:
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     findings: tuple[Finding, ...] = ()
+    wanted_by: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -107,6 +109,8 @@ class StatusRecord:
         intents: whose status it is: given, or read from the ledger.
         applied: fabrics that the ledger knows, with the time of their last apply.
         not_admitted: nodes that are selected and not admitted, and why.
+        wanted_by: the file of the wanted state; "" where it is the ledger.
+        changed: where the wanted state is not what was applied, one line a fabric.
     """
 
     cluster: str
@@ -118,6 +122,8 @@ class StatusRecord:
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[PlanWarning, ...] = ()
     problems: tuple[str, ...] = ()
+    wanted_by: str = ""
+    changed: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -4,12 +4,13 @@ from railwright.ports.approval import Question
 from railwright.report.tables import count, duration
 
 
-def question_text(question: Question) -> str:
-    """Spell a question, without asking for the answer."""
+def question_text(question: Question, *, whole: bool = True) -> str:
+    """Spell a question, without asking for the answer; not `whole`: without what progress says once more."""
     lines = [f"{question.what} (risk: {question.risk.value})"]
     if question.nodes:
         lines.append(f"  {count(len(question.nodes), 'node')}: {', '.join(question.nodes)}")
     if question.expected_s:
         lines.append(f"  for about {duration(question.expected_s)} in all")
-    lines.extend(f"  {detail}" for detail in question.details)
+    left_out = set() if whole else set(question.again)
+    lines.extend(f"  {detail}" for detail in question.details if detail not in left_out)
     return "\n".join(lines)

@@ -9,15 +9,16 @@ _MOST_NODES = 8
 """Nodes whose refusals are spelled out; a cluster of hundreds is refused for a few reasons, not for hundreds."""
 
 
-def refused(refusals: Iterable[Refusal], nodes: Iterable[NodePlan] = ()) -> Refused:
+def refused(refusals: Iterable[Refusal], nodes: Iterable[NodePlan] = (), first: Iterable[object] = ()) -> Refused:
     """
     Make one error of all refusals: each says what, where, expected, seen and the way out.
 
     Args:
         refusals: of the whole plan.
         nodes: of these the refused ones are named below, since they may be why the plan is refused.
+        first: what a person should know before all of them, one line each.
     """
-    lines = [_line(item) for item in refusals]
+    lines = [*map(str, first), *map(_line, refusals)]
     bad = [node for node in nodes if node.refused]
     lines += [_line(item) for node in bad[:_MOST_NODES] for item in node.refused]
     if len(bad) > _MOST_NODES:

@@ -9,10 +9,10 @@ from railwright.changes.compare import drift
 from railwright.changes.model import FieldChange
 from railwright.core.errors import NotCollected, PermissionMissing
 from railwright.core.ids import NodeName
-from railwright.core.objects import Ref
+from railwright.core.objects import KubeObject, Ref
 from railwright.core.verdicts import Verdict
-from railwright.facts.script import node_script
 from railwright.intent.model import Intent, Method
+from railwright.pipeline.as_applied import AppliedOtherwise, applied_otherwise, edited, files_of
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
 from railwright.pipeline.moves import held_now, under_way, without_versions
@@ -20,12 +20,15 @@ from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactl
 from railwright.pipeline.prove import NOT_YET, kept
 from railwright.pipeline.rights import hidden_from
 from railwright.plan.model import NETWORKS_ATTACHED, VERIFIED, VFS_READY, Expectation, StagePlan
+from railwright.ports.cluster import Selection
 from railwright.ports.progress import Progress
 from railwright.ports.world import World
 from railwright.readiness.model import Readiness
 from railwright.report.tables import count
 
 _Drift = tuple[tuple[Ref, tuple[FieldChange, ...]], ...]
+_Shared = dict[Selection, tuple[KubeObject, ...]]
+"""What stages are judged by, each list read once: on a large cluster nodes and pods are most of the work."""
 
 
 async def status(
@@ -37,6 +40,7 @@ async def status(
     Args:
         intents: whose; None for the fabrics in the ledger, of which there may be none: then no stage is listed.
     """
+    given = intents or ()
     if intents is None:
         ledger, problem = await read_ledger(world)
         intents = earlier_intents(ledger)
@@ -45,7 +49,9 @@ async def status(
         prepared = await prepare_exactly(world, intents, ledger, catalog, progress)
     else:
         prepared = await prepare(world, intents, catalog, progress)
-    stages = [await _stage(world, stage, prepared) for stage in prepared.plan.stages]
+    otherwise = applied_otherwise(given, prepared.ledger)
+    shared: _Shared = {}
+    stages = [await _stage(world, stage, prepared, otherwise, shared) for stage in prepared.plan.stages]
     return StatusRecord(
         cluster=world.cluster.name,
         simulated=world.cluster.simulated,
@@ -56,7 +62,19 @@ async def status(
         refusals=prepared.plan.refusals,
         warnings=prepared.plan.warnings,
         problems=(*prepared.problems, *hidden_from(prepared.plan)),
+        wanted_by=files_of(given),
+        changed=_changed(given, prepared, otherwise),
     )
+
+
+def _changed(given: tuple[Intent, ...], prepared: Prepared, otherwise: tuple[AppliedOtherwise, ...]) -> tuple[str, ...]:
+    """Say, a line each, where the wanted state is not what was applied."""
+    lines = [f"{item}: railwright apply would replace the one by the other" for item in otherwise]
+    lines += [
+        f"{name}: {files_of(given)} is not what was applied: railwright plan shows what apply would change"
+        for name in edited(given, prepared.ledger)
+    ]
+    return tuple(lines)
 
 
 def _nothing_applied(world: World, problem: str) -> StatusRecord:
@@ -75,15 +93,20 @@ def _not_admitted(prepared: Prepared) -> tuple[tuple[NodeName, str], ...]:
     return tuple(lines)
 
 
-async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageStatus:
+async def _stage(
+    world: World, stage: StagePlan, prepared: Prepared, otherwise: tuple[AppliedOtherwise, ...], shared: _Shared
+) -> StageStatus:
     if stage.name == VERIFIED:
-        return _verified(stage, prepared)
+        return _verified(stage, prepared, otherwise)
     since = _since(stage, prepared)
     if prepared.plan.is_refused and not _is_never_wanted(stage, prepared):
         # What a stage has to do was not decided: that nothing is left of it says nothing.
         reason = "the plan is refused today: " + "; ".join(item.code for item in prepared.plan.refusals)
         return StageStatus(stage.name, Verdict.UNKNOWN, reason, since=since)
     if not stage.applies:
+        if otherwise and any(entry.stage == stage.name for entry in prepared.ledger.entries.values()):
+            # Not wanted by the file, and there all the same: what was applied is not looked at.
+            return StageStatus(stage.name, Verdict.UNKNOWN, f"not judged: {otherwise[0]}", since=since)
         return StageStatus(stage.name, Verdict.SKIP, stage.skip_reason)
     items = prepared.manifests.of_stage(stage.name)
     live = await read_live(world.cluster, world.clock, (item.ref for item in items))
@@ -97,7 +120,7 @@ async def _stage(world: World, stage: StagePlan, prepared: Prepared) -> StageSta
         return StageStatus(stage.name, Verdict.SKIP, "not applied yet", since=since)
     gated = tuple(item.ref for item in items if item.node is None)
     try:
-        judged = await _judge(world, gated, expected)
+        judged = await _judge(world, gated, expected, prepared, shared)
     except (PermissionMissing, NotCollected) as error:
         return StageStatus(stage.name, Verdict.UNKNOWN, error.message, since=since)
     # What was never written, as labels of nodes that apply has not come to, has not drifted: it is still to be done.
@@ -126,12 +149,17 @@ def _refused_though_admitted(prepared: Prepared) -> str:
     return f"not judged: {named} {'is' if len(bad) == 1 else 'are'} admitted, and would be refused today" if bad else ""
 
 
-def _verified(stage: StagePlan, prepared: Prepared) -> StageStatus:
-    """Show what was measured last, with its date: nothing is measured now."""
+def _verified(stage: StagePlan, prepared: Prepared, otherwise: tuple[AppliedOtherwise, ...]) -> StageStatus:
+    """Show what was measured last, with its date: nothing is measured now, and it holds for what was applied only."""
     note = kept(prepared, tuple(intent.name for intent in prepared.intents))
     if note is None:
         return StageStatus(stage.name, Verdict.SKIP, _why_never(prepared))
-    return StageStatus(stage.name, note.verdict, note.reason, since=note.ended_at)
+    verdict, reason = note.verdict, note.reason
+    if otherwise:
+        verdict, reason = Verdict.UNKNOWN, f"what was measured ({verdict.value}) is not what is wanted: {otherwise[0]}"
+    elif prepared.plan.is_refused and verdict is Verdict.PASS:
+        verdict, reason = Verdict.UNKNOWN, f"the plan is refused today; measured last: {verdict.value}: {reason}"
+    return StageStatus(stage.name, verdict, reason, since=note.ended_at)
 
 
 def _why_never(prepared: Prepared) -> str:
@@ -147,12 +175,18 @@ def _expectations(stage: StagePlan, prepared: Prepared) -> tuple[Expectation, ..
     return without_versions(expected, held_now(prepared.snapshot))
 
 
-async def _judge(world: World, gated: tuple[Ref, ...], expectations: tuple[Expectation, ...]) -> tuple[Judged, ...]:
-    observer = Observer(world.cluster, gated, expectations)
+async def _judge(
+    world: World,
+    gated: tuple[Ref, ...],
+    expectations: tuple[Expectation, ...],
+    prepared: Prepared,
+    shared: _Shared,
+) -> tuple[Judged, ...]:
+    observer = Observer(world.cluster, gated, expectations, shared=shared)
     await observer.read_all()
     judged = observer.judge_api({}, world.clock.now())
     if observer.inside_nodes and all(item.is_ready for item in judged):
-        await observer.read_nodes(world.node, node_script())
+        observer.take_nodes(prepared.snapshot.nodes)
         judged += observer.judge_inside(world.clock.now())
     return judged
 

@@ -18,6 +18,7 @@ class Question:
         nodes: every node it reaches.
         expected_s: how long those nodes are affected, in seconds, all of them together.
         details: lines to show with it: pods that use GPUs or rails there, fields taken from others, what can't be undone.
+        again: those of the details that progress says once more, each when it is done.
         takes_over: fields of another owner are overwritten: needs its own consent.
     """
 
@@ -26,6 +27,7 @@ class Question:
     nodes: tuple[NodeName, ...] = ()
     expected_s: float = 0.0
     details: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     takes_over: bool = False
 
 

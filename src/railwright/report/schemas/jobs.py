@@ -43,6 +43,7 @@ class ApplyPayload(Shape):
     """`railwright apply`."""
 
     fabrics: list[str]
+    wanted_by: str | None
     dry_run: bool
     interrupted: bool
     until: str | None
@@ -100,6 +101,8 @@ class StatusPayload(Shape):
     """`railwright status`."""
 
     fabrics: list[AppliedFabric]
+    wanted_by: str | None
+    changed: list[str]
     stages: list[StageStatusShape]
     not_admitted: list[NotAdmitted]
     refusals: list[RefusalShape]
