@@ -85,7 +85,7 @@ def _text(log: Path) -> str:
     if str(log) == "-":
         return _end_of(sys.stdin.buffer)
     if log.is_char_device() or log.is_block_device():
-        raise api.UsageError(f"{log} is a device, and has no end", hint="--log FILE, or --log - for stdin")
+        raise api.UsageError(f"{log} is a device, not a file with a log", hint="--log FILE, or --log - for stdin")
     try:
         with log.open("rb") as file:
             size_bytes = file.seek(0, 2)

@@ -96,6 +96,9 @@ class StateFile:
         hint = "give another file, or remove this one to begin anew"
         context = {"file": str(self.path)}
         try:
+            if not self.path.is_file():
+                # A device or a pipe has no end, and would be read until the memory is full.
+                raise UsageError(f"{self.path} is no regular file", hint=hint, context=context)
             self._seen = _identity(self.path)
             saved = msgspec.json.decode(self.path.read_bytes())
             form = saved.get("format") if isinstance(saved, dict) else None

@@ -197,6 +197,12 @@ def test_a_file_that_is_no_saved_world_is_refused(tmp_path, text):
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize("file", ["/dev/full", "/dev/null"])
+def test_what_has_no_end_or_keeps_nothing_is_refused_before_it_is_read(file):
+    with pytest.raises(UsageError, match="no regular file"):
+        open_simulator(f"h200-roce@{file}")
+
+
 def test_a_saved_world_of_another_name_is_refused(tmp_path):
     open_simulator(f"h200-roce@{tmp_path / 's'}")
     with pytest.raises(UsageError, match="holds world h200-roce, not sno"):
