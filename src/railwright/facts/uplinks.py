@@ -268,9 +268,9 @@ def _follow_storage(tracer: _Tracer, item: RemoteStorage, pci_of_rdma: Mapping[R
         tracer.follow_address(item.what, server)
     for address in item.own:
         tracer.follow_own(item.what, address)
-    pci = pci_of_rdma.get(item.rdma) if item.rdma else None
-    if item.rdma and pci:
-        tracer.carry(item.what, _names_of(pci, tracer.netdevs.values()) or (NetDevice(item.rdma),), pci)
+    pci = pci_of_rdma.get(item.rdma) if item.rdma else item.pci
+    if pci:
+        tracer.carry(item.what, _names_of(pci, tracer.netdevs.values()) or (NetDevice(item.rdma or pci),), pci)
     if not item.servers and not item.own and pci is None:
         tracer.problems[f"{item.what}: what carries it can't be told"] = None
 

@@ -226,8 +226,7 @@ def a_setup(top: Path) -> None:
     put(root / "var/opt/mofed-container/inventory/5.14.0-1/x", "")
     put(sys / "class/nvme/nvme2/transport", "rdma\n")
     put(sys / "class/nvme/nvme2/address", "traddr=10.1.0.30,trsvcid=4420\n")
-    (sys / "class/iscsi_session/session1").mkdir(parents=True)
-    put(sys / "class/iscsi_connection/connection1:0/address", "10.2.0.30\n")
+    iscsi_sessions(sys)
     put(sys / "devices/system/cpu/online", "0-3,8\n")
     put(sys / "devices/system/node/node0/cpulist", "0-3,8\n")
     put(sys / "devices/system/node/node0/meminfo", "Node 0 MemTotal:       1024 kB\n")
@@ -240,6 +239,17 @@ def a_setup(top: Path) -> None:
     for name, body in {"ip": IP, **{name: f"#!/bin/sh\n{body}\n" for name, body in PROGRAMS.items()}}.items():
         put(top / "bin" / name, body)
         (top / "bin" / name).chmod(0o755)
+
+
+def iscsi_sessions(sys: Path) -> None:
+    """One session over TCP, whose host lies below nothing, and one over RDMA, whose host lies below the NIC."""
+    port = next((sys / "devices").rglob("0000:1a:00.0"))
+    for number, below, driver in ((1, sys / "devices/platform", "iscsi_tcp"), (2, port, "iscsi_iser")):
+        session = below / f"host{number}/session{number}/iscsi_session/session{number}"
+        session.mkdir(parents=True)
+        link(sys / f"class/iscsi_session/session{number}", session)
+        put(sys / f"class/scsi_host/host{number}/proc_name", f"{driver}\n")
+    put(sys / "class/iscsi_connection/connection1:0/address", "10.2.0.30\n")
 
 
 def skip_without(program: str) -> None:
@@ -429,6 +439,7 @@ def test_what_the_script_prints_is_enough_to_follow_the_nodes_traffic(machine, s
             ("NFS mount /var/lib/kubelet/pods/x from 10.1.0.8", br_ex),
             ("NVMe-oF nvme2 (rdma)", br_ex),
             ("iSCSI session1", br_ex),
+            ("iSER session2", ("ens3f0np0",)),
             ("Ceph block device rbd0", br_ex),
             ("SRP target at host7", ("ens3f0np0",)),
             ("NVMe-oF served at port 1", br_ex),

@@ -39,7 +39,7 @@ last line is the `end` header. A record without it was cut short. Format 1 had t
     counters     device, port, port | hw, then key=value
     sriov        only with DOCA-OFED: address of the port, number, nothing, then key=value: node, port, policy, mac
     *nvme        a line an NVMe controller: name, transport, address
-    *iscsi       a line an iSCSI session: name, address
+    *iscsi       a line an iSCSI session: name, address, driver of its host, PCI function that the host lies below
     storage      rbd | nbd | drbd | srp | nvmet | iscsi-target | srp-target | nfsd, name, addresses or RDMA device
     sockets      own address and port of TCP connections of API server, etcd and network storage
     ovs          ovn-encap-ip, addresses: only where Open vSwitch runs

@@ -14,7 +14,15 @@ for folder in "$sys"/class/iscsi_session/*; do
   name=${folder##*/}
   connection=$sys/class/iscsi_connection/connection${name#session}:0
   get "$connection/address" || get "$connection/persistent_address"
-  out "$name$TAB$value"
+  row=$name$TAB$value
+  # A session's host lies below the device that carries it: a NIC's PCI function for iSER, none (platform) for TCP.
+  real "$folder"
+  host=${value%/session*/iscsi_session/*}
+  carrier=${host%/*}
+  carrier=${carrier##*/}
+  is_pci "$carrier" || carrier=''
+  get "$sys/class/scsi_host/${host##*/}/proc_name"
+  out "$row$TAB$value$TAB$carrier"
 done
 
 config=$sys/kernel/config

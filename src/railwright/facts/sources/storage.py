@@ -2,7 +2,8 @@ r"""
 The `mounts`, `nvme`, `iscsi` and `storage` sections: storage that the node reaches, or serves, over a network.
 
 Samples: "10.1.0.9:/export /data nfs4 rw,relatime,vers=4.2,proto=rdma,port=20049,addr=10.1.0.9 0 0";
-"nvme2\trdma\ttraddr=10.1.0.9,trsvcid=4420,src_addr=10.1.0.4"; "session1\t10.1.0.9"; "rbd\trbd0\t10.2.0.5:6789",
+"nvme2\trdma\ttraddr=10.1.0.9,trsvcid=4420,src_addr=10.1.0.4"; "session1\t10.1.0.9\tiscsi_tcp\t",
+"session2\t10.1.0.9\tiscsi_iser\t0000:1a:00.0"; "rbd\trbd0\t10.2.0.5:6789",
 "srp\thost7\tmlx5_0", "nvmet\t1\t10.1.0.4", "iscsi-target\t10.1.0.4:3260\t10.1.0.4:3260", "nbd\tnbd0\t".
 """
 
@@ -10,9 +11,9 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
-from railwright.core.ids import RdmaDevice
+from railwright.core.ids import PciAddress, RdmaDevice
 from railwright.facts.model import Unseen
-from railwright.facts.record import Record, wrong_line
+from railwright.facts.record import Record, pci_address, wrong_line
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -45,6 +46,12 @@ Transports of NVMe that no NIC port carries: inside the node, or over Fibre Chan
 
 Source: Linux 6.12, drivers/nvme/host (fc.c is driven by HBA drivers, which are lpfc and qla2xxx).
 """
+_ISER = "iscsi_iser"
+"""
+Driver of the SCSI hosts of iSCSI over RDMA; each lies below the device that carries it.
+
+Source: Linux 6.12, drivers/infiniband/ulp/iser/iscsi_iser.c, iscsi_iser_sht and iscsi_iser_session_create.
+"""
 _LOCAL_9P = re.compile(r"(?:^|,)trans=(?:virtio|fd|xen)")
 _ADDRESS_OPTION = re.compile(r"(?:^|,)(?:addr|mon_addr|mountaddr|ip)=([^,\s]+)")
 _PLACE = re.compile(r"\[[0-9a-fA-F:.]+\]|\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]+")
@@ -54,18 +61,20 @@ _TRADDR = re.compile(r"(?:^|[,\s])traddr=([^,\s]+)")
 @dataclass(frozen=True)
 class RemoteStorage:
     """
-    Storage behind a network; with neither servers, own addresses nor RDMA device it can't be told what carries it.
+    Storage behind a network; with neither servers, own addresses nor a device it can't be told what carries it.
 
     Attributes:
         servers: where it comes from.
         own: addresses of this node that it is served at.
         rdma: the RDMA device that carries it, whatever the addresses.
+        pci: the PCI function that carries it, likewise.
     """
 
     what: str
     servers: tuple[Address, ...] = ()
     own: tuple[Address, ...] = ()
     rdma: RdmaDevice | None = None
+    pci: PciAddress | None = None
 
 
 def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unseen, ...]]:
@@ -85,7 +94,7 @@ def parse_storage(record: Record) -> tuple[tuple[RemoteStorage, ...], tuple[Unse
             if len(parts) < minimum or not parts[0]:
                 unseen.append(wrong_line(section, line, "name or transport is missing"))
             elif section == "iscsi":
-                found.append(RemoteStorage(f"iSCSI {parts[0]}", _addresses(parts[1] if len(parts) > 1 else "")))
+                found.append(_session(*parts[:4]))
             elif parts[1] not in _NO_IP:
                 target = _TRADDR.search(parts[2]) if len(parts) > minimum else None
                 found.append(RemoteStorage(f"NVMe-oF {parts[0]} ({parts[1]})", _addresses(target[1] if target else "")))
@@ -127,6 +136,12 @@ def _device(kind: str, name: str, place: str) -> RemoteStorage:
         # Served at every address (0.0.0.0) is served at none that can be told.
         return RemoteStorage(what, own=tuple(item for item in _addresses(place) if not item.is_unspecified))
     return RemoteStorage(what, _addresses(place))
+
+
+def _session(name: str, address: str = "", driver: str = "", carrier: str = "") -> RemoteStorage:
+    """Judge one iSCSI session; records made by earlier versions end behind its address."""
+    kind = "iSER" if driver == _ISER else "iSCSI"
+    return RemoteStorage(f"{kind} {name}", _addresses(address), pci=pci_address(carrier))
 
 
 def _mount(device: str, directory: str, kind: str, options: str) -> RemoteStorage | None:
