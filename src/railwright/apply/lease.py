@@ -38,6 +38,7 @@ class Lease:
         self._clock = clock
         self._holder = str(uuid.uuid4())
         self._renewed_s: float | None = None
+        self._renewed_at = clock.now()
 
     async def take(self) -> None:
         """
@@ -72,7 +73,7 @@ class Lease:
         Raises:
             WriteConflict: another run took over meanwhile.
         """
-        if self._renewed_s is None or self._clock.monotonic_s() - self._renewed_s < RENEW_S:
+        if self._renewed_s is None or self._was_just_said(self._renewed_s):
             return
         for _ in range(3):
             head = await self._read_head()
@@ -82,6 +83,15 @@ class Lease:
             if await self._write(head, self._holder):
                 return
         raise running_elsewhere("unknown")
+
+    def _was_just_said(self, at_s: float) -> bool:
+        """
+        Decide by both clocks: while a machine sleeps only its wall clock goes on, and others see that one.
+
+        Source: clock_gettime(2), CLOCK_MONOTONIC "does not count time that the system is suspended".
+        """
+        ago_s = self._clock.monotonic_s() - at_s
+        return ago_s < RENEW_S and 0.0 <= (self._clock.now() - self._renewed_at).total_seconds() < RENEW_S
 
     async def release(self) -> None:
         """Give the claim up, if it is still ours; a ledger that is gone is given up already."""
@@ -134,7 +144,7 @@ class Lease:
             await retried(lambda: self._cluster.patch(HEAD, patch), self._clock)
         except (WriteConflict, NotFound):
             return False
-        self._renewed_s = self._clock.monotonic_s() if holder else None
+        self._renewed_s, self._renewed_at = self._clock.monotonic_s() if holder else None, self._clock.now()
         return True
 
 

@@ -241,7 +241,9 @@ class LedgerStore:
             before=known.before if known else before,
             subnets=subnets,
         )
-        await self._change(_fabric_map(name), "fabric", note_to_data(note))
+        # A key that the note has no longer is taken out: else it comes back with the next reading.
+        gone: dict[str, str | None] = dict.fromkeys(note_to_data(known)) if known else {}
+        await self._change(_fabric_map(name), "fabric", {**gone, **note_to_data(note)})
         self._fabrics[name] = note
 
     async def note_stage(self, fabrics: tuple[FabricName, ...], note: StageNote) -> None:
@@ -267,6 +269,7 @@ class LedgerStore:
     async def remove_fabric(self, name: FabricName) -> None:
         """Forget a fabric, once nothing of it is left."""
         await self.open()
+        await self._lease.renew()
         await self._delete_map(_fabric_map(name))
         self._fabrics.pop(name, None)
 
@@ -288,6 +291,8 @@ class LedgerStore:
         own = self._entries.get(NAMESPACE_REF)
         if self._fabrics or set(self._entries) - {NAMESPACE_REF}:
             return False
+        # What another run wrote since it took over is not known here, and would go with the namespace.
+        await self._lease.renew()
         for name in [name for name in self._maps if name != HEAD.name]:
             await self._delete_map(name)
         await self._delete_map(HEAD.name)

@@ -46,6 +46,7 @@ async def undo_step(
     *,
     limit_s: float,
     also_gone: tuple[Ref, ...] = (),
+    stays: Mapping[Ref, LedgerEntry] | None = None,
     forget: bool = True,
     dry_run: bool = False,
 ) -> tuple[Undo, ...]:
@@ -56,18 +57,23 @@ async def undo_step(
         stage: how the step is called in events.
         limit_s: for how long deleted objects are waited for.
         also_gone: objects that others remove in consequence, and that must be gone too (NADs of networks).
+        stays: what the ledger keeps of entries of which only a part is undone.
         forget: take what went out of the ledger; without, the caller does, once what follows from it has ended.
         dry_run: let the server check only.
     """
     results: list[Undo] = []
     deleted: dict[Ref, str] = {}
     for entry in entries:
+        if not dry_run:
+            # Whoever took over since, after a long silence of ours, may need what would go now.
+            await means.ledger.renew()
         result, uid = await _undo_one(entry, means, stage, dry_run=dry_run)
         results.append(result)
         if uid:
             deleted[entry.ref] = uid
         elif result.verdict is Verdict.PASS and forget and not dry_run:
-            await means.ledger.forget(entry.ref)
+            left = (stays or {}).get(entry.ref)
+            await (means.ledger.forget(entry.ref) if left is None else means.ledger.replace_entry(left))
     if dry_run:
         return tuple(results)
     remaining = await _await_gone(deleted, also_gone, means, stage, limit_s)

@@ -69,6 +69,11 @@ class Undoing:
             self.stage,
             limit_s=step.limit_s,
             also_gone=nads,
+            stays={
+                entry.ref: replace(whole, fields=_nv_ipam_fields(whole))
+                for entry, whole in zip(going, kept, strict=True)
+                if entry != whole
+            },
             forget=not asks_for_vfs,
             dry_run=self.dry_run,
         )
@@ -76,10 +81,8 @@ class Undoing:
             self.vfs_awaited += [item.ref for item in results if item.verdict is not Verdict.FAIL]
         self.objects += [Undone(item.ref, item.action, item.verdict, item.reason, item.left) for item in results]
         self.deleted |= {item.ref for item in results if item.action == "delete"} | set(nads)
-        for entry, whole in zip(going, kept, strict=True):
+        for entry in going:
             self.pending.pop(entry.ref, None)
-            if entry != whole and not self.dry_run:
-                await self.means.ledger.replace_entry(replace(whole, fields=_nv_ipam_fields(whole)))
         return all(item.verdict is not Verdict.FAIL for item in results)
 
     async def vfs_are_gone(self) -> None:

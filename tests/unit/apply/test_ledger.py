@@ -1,7 +1,8 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from unit.apply.fake_world import FakeCluster, Killed, an_object
+from unit.apply.fake_world import FakeClock, FakeCluster, Killed, an_object
 
 from railwright.apply.lease import HEAD, HOLDER_ANNOTATION, LEASE_S
 from railwright.apply.ledger import NAMESPACE_REF, LedgerStore
@@ -164,6 +165,49 @@ async def test_a_lease_whose_owner_died_is_waited_out():
     started_s = cluster.clock.elapsed_s
     await (await a_store(cluster)).open()
     assert LEASE_S <= cluster.clock.elapsed_s - started_s < 2 * LEASE_S
+
+
+def somebody_took_over(cluster: FakeCluster) -> None:
+    cluster.merge(HEAD, {"metadata": {"annotations": {HOLDER_ANNOTATION: "somebody"}}})
+
+
+async def test_a_claim_that_was_lost_while_the_machine_slept_is_noticed(monkeypatch):
+    """The monotonic clock of Linux stands still meanwhile: seen by it alone the claim was renewed a moment ago."""
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.open()
+    somebody_took_over(cluster)
+    await store.renew()
+    woke_at = cluster.clock.now() + timedelta(hours=1)
+    monkeypatch.setattr(FakeClock, "now", lambda _: woke_at)
+    with pytest.raises(WriteConflict, match="another railwright"):
+        await store.renew()
+
+
+@pytest.mark.parametrize("what", ["a fabric", "everything"])
+async def test_a_run_that_lost_its_claim_takes_nothing_of_the_ledger_away(what):
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.note_fabric(EAST, "d")
+    if what == "everything":
+        await store.remove_fabric(EAST)
+    somebody_took_over(cluster)
+    cluster.clock.advance(2 * LEASE_S)
+    there = set(cluster.store.objects)
+    with pytest.raises(WriteConflict, match="another railwright"):
+        await (store.remove_all() if what == "everything" else store.remove_fabric(EAST))
+    assert set(cluster.store.objects) == there
+
+
+async def test_subnets_that_were_chosen_once_are_forgotten_with_the_wish_that_they_be_chosen():
+    cluster = FakeCluster()
+    store = await a_store(cluster)
+    await store.note_fabric(EAST, "without", subnets=("192.168.0.0/16",))
+    await store.note_stage((EAST,), StageNote(STAGE, Verdict.PASS, "ready", "now"))
+    await store.note_fabric(EAST, "with its own")
+    read = (await a_store(cluster)).ledger.fabrics[EAST]
+    assert (read.document, read.subnets) == ("with its own", ())
+    assert [note.stage for note in read.stages] == [STAGE]
 
 
 async def test_a_lease_is_not_fought_for_without_end():

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from unit.apply.fake_world import FakeCluster, an_object, content
 from unit.apply.stage_builders import a_manifest, carry_out, means_of, speaking_judges, stage_for
 
+from railwright.apply.lease import HEAD, HOLDER_ANNOTATION, LEASE_S, RunningElsewhere
 from railwright.apply.ledger import LedgerStore
 from railwright.apply.undo import undo_step
 from railwright.core import kinds
@@ -138,6 +141,39 @@ async def test_a_refused_deletion_is_told_in_the_servers_words():
     cluster.before_call = refuse
     result = (await undo_all(cluster))[POLICY]
     assert (result.verdict, result.reason) == (Verdict.FAIL, "webhook says no")
+
+
+async def test_a_run_that_lost_its_claim_while_it_was_silent_undoes_nothing_more():
+    cluster = await applied()
+    store = LedgerStore(cluster, cluster.clock)
+    things = [entry for ref, entry in (await store.load()).entries.items() if ref.kind != kinds.NAMESPACE]
+    await store.open()
+    cluster.merge(HEAD, {"metadata": {"annotations": {HOLDER_ANNOTATION: "somebody"}}})
+    cluster.clock.advance(2 * LEASE_S)
+    before = content(cluster)
+    with pytest.raises(RunningElsewhere):
+        await undo_step(things, means_of(cluster, store), CLEAN, limit_s=120.0)
+    assert content(cluster) == before
+
+
+GPU = Ref(kinds.CLUSTER_POLICY, "", "gpu")
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+async def test_what_stays_of_an_entry_is_written_with_its_undoing_and_a_failure_leaves_it_whole(is_refused):
+    cluster = await applied()
+    store = LedgerStore(cluster, cluster.clock)
+    whole = (await store.load()).entries[GPU]
+    part, rest = (replace(whole, fields=fields) for fields in (whole.fields[:1], whole.fields[1:]))
+
+    def refuse(verb, ref):
+        if is_refused and verb == "patch" and ref == GPU:
+            raise ObjectRefused("webhook says no")
+
+    cluster.before_call = refuse
+    await undo_step([part], means_of(cluster, store), CLEAN, limit_s=120.0, stays={GPU: rest})
+    assert rest.fields
+    assert (await LedgerStore(cluster, cluster.clock).load()).entries[GPU] == (whole if is_refused else rest)
 
 
 async def test_a_dry_run_undoes_nothing():
