@@ -1,4 +1,4 @@
-"""Objects as the real operators left them when all was well: no rule finds an error in them."""
+"""Objects as the real operators left them when all was well: no rule finds an error in them, and no plan is refused by them."""
 
 import json
 from dataclasses import replace
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.doctoring import CATALOG, snapshot_of
 
+from railwright import api
 from railwright.core.objects import ref_of
 from railwright.doctor.diagnose import diagnose
 from railwright.doctor.everything import Everything
@@ -15,6 +16,7 @@ from railwright.doctor.promises import promises
 from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen
 from railwright.facts.model import NodeFacts, Snapshot
+from railwright.plan.plan import plan
 
 CASES = sorted((Path(__file__).parents[2] / "cases" / "doctor" / "recorded").glob("*.json"))
 _NFD = "feature.node.kubernetes.io/"
@@ -64,6 +66,37 @@ def recorded(path: Path) -> Snapshot:
 def test_no_rule_finds_an_error_in_what_worked(path: Path) -> None:
     found = diagnose(recorded(path), CATALOG, None).findings
     assert [f"{item.rule}: {item.cause}" for item in found if item.severity is Severity.ERROR] == []
+
+
+def wanted_beside(path: Path) -> tuple[str, str]:
+    """Give a world as the recording was made for, and a wanted state of the recording's own method and fabric."""
+    world = "vanilla" if "k8s" in path.name else "h200-ib" if "-ib" in path.name else "h200-roce"
+    method = "host-device" if "hostdev" in path.name else "shared"
+    network = "fabric: infiniband" if world == "h200-ib" else "fabric: roce, network: {mtu: 1500}"
+    head = "apiVersion: railwright.dev/v1alpha1\nkind: RailFabric\nmetadata: {name: east-west}\n"
+    return world, f"{head}spec: {{method: {method}, {network}, workloadNamespaces: [training]}}\n"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_no_plan_is_refused_by_what_worked(path: Path) -> None:
+    world, wanted = wanted_beside(path)
+    bare = snapshot_of(world)
+    objects = {ref_of(item): item for item in json.loads(path.read_text())["objects"]}
+    system = "ubuntu" if world == "vanilla" else "rhel"
+    nodes = tuple(
+        replace(labelled(node, system), hardware=node.hardware, hardware_problem="")
+        if node.name.startswith("worker")
+        else node
+        for node in bare.nodes
+    )
+    cluster = replace(bare.cluster, objects={**bare.cluster.objects, **objects})
+    decided = plan(api.parse_intents(wanted), replace(bare, cluster=cluster, nodes=nodes), CATALOG)
+    reasons = [reason for item in decided.refusals for reason in (item.code, item.message)]
+    if "hostdev" in path.name:  # another resource gives out the very ports: two plugins would hand them out twice
+        assert [item.code for item in decided.refusals] == ["no-node-admitted"]
+        assert "port-used-by-others" in reasons[1]
+    else:
+        assert (reasons, len(decided.admitted)) == ([], 2)
 
 
 def test_the_recordings_are_there() -> None:
