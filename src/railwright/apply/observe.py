@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from railwright.apply.model import ObjectState
+from railwright.core import kinds
 from railwright.core.errors import KindNotServed, NotFound
 from railwright.core.ids import NodeName
 from railwright.core.objects import Kind, KubeObject, Ref, ref_of
-from railwright.facts.model import NodeHardware
+from railwright.facts.model import NodeFacts, NodeHardware
 from railwright.facts.node_record import parse_node_record
 from railwright.plan.model import (
     Allocatable,
@@ -78,12 +79,21 @@ class Observer:
         gated: Iterable[Ref],
         expectations: Iterable[Expectation],
         also: Iterable[Selection] = (),
+        *,
+        shared: dict[Selection, tuple[KubeObject, ...]] | None = None,
     ) -> None:
-        """Work out what has to be read; `also` is kept with the rest."""
+        """
+        Work out what has to be read.
+
+        Args:
+            also: is kept with the rest.
+            shared: what several observers of one moment have read, and read only once; None to read anew every time.
+        """
         self._cluster = cluster
         self._gated = tuple(gated)
         self._expectations = tuple(expectations)
         self.selections = selections_of(self._gated, self._expectations, tuple(also))
+        self._shared = shared
         self._objects: dict[Ref, KubeObject] = {}
         self._unserved: frozenset[Kind] = frozenset()
         self._hardware: dict[NodeName, NodeHardware] = {}
@@ -113,8 +123,12 @@ class Observer:
             if selection.kind in unserved:
                 continue
             try:
-                async for obj in self._read(selection):
-                    objects[ref_of(obj)] = obj
+                if self._shared is None:
+                    objects |= {ref_of(obj): obj async for obj in self._read(selection)}
+                    continue
+                if selection not in self._shared:
+                    self._shared[selection] = tuple([obj async for obj in self._read(selection)])
+                objects |= {ref_of(obj): obj for obj in self._shared[selection]}
             except KindNotServed:
                 unserved.add(selection.kind)
         self._objects, self._unserved = objects, frozenset(unserved)
@@ -136,6 +150,14 @@ class Observer:
                 self._objects.pop(ref_of(item.obj), None)
             else:
                 self._objects[ref_of(item.obj)] = item.obj
+
+    def take_nodes(self, nodes: Iterable[NodeFacts]) -> None:
+        """Take the inside of nodes as it was read a moment ago, instead of reading it."""
+        for facts in nodes:
+            if facts.hardware is not None:
+                self._hardware[facts.name] = facts.hardware
+            else:
+                self._hardware_problems[facts.name] = facts.hardware_problem
 
     async def read_nodes(self, node: Node, script: str) -> None:
         """Read the inside of every node that the gate looks into, some at once."""
@@ -219,7 +241,9 @@ def selections_of(
 ) -> tuple[Selection, ...]:
     """Join what readiness asks for with the gated objects themselves, each read once; what a gate reads and watches."""
     asked = [
-        Selection(kind, namespace, labels=labels) for kind, namespace, labels in selections_for(gated, expectations)
+        # Whole, the pods and nodes of a large cluster are some hundred megabytes, of which nothing judges most.
+        Selection(kind, namespace, labels=labels, brief=kind in {kinds.NODE, kinds.POD})
+        for kind, namespace, labels in selections_for(gated, expectations)
     ]
     wide = list(dict.fromkeys((*asked, *also)))
     covered = {(item.kind, item.namespace) for item in wide if not item.labels and not item.name}

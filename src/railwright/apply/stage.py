@@ -120,6 +120,7 @@ async def _write_all(stage: StageChanges, writer: Writer, done: _Done) -> str:
         Why the stage ends here; empty when every write was done.
     """
     problems = []
+    await writer.look_at_nodes()
     for change in stage.changes:
         try:
             written = await writer.write(change)

@@ -19,11 +19,14 @@ from railwright.changes.taken import taken_fields
 from railwright.changes.tree import merge_patch, put, thaw
 from railwright.core import kinds
 from railwright.core.errors import KindNotServed, NotFound, ObjectRefused, WriteConflict
-from railwright.core.objects import KubeObject, Ref, dig
+from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.manifests.model import Manifest
+from railwright.ports.cluster import Selection
 from railwright.ports.progress import Note, Wrote
 from railwright.readiness.model import Receipt
 
+_LIST_FROM = 5
+"""So many nodes are looked at as a list."""
 _ATTEMPTS = 3
 """An object that moves faster than it can be read and written three times is being fought over."""
 
@@ -57,6 +60,27 @@ class Writer:
         self._clock = means.clock
         self._progress = means.progress
         self._ledger = means.ledger
+        self._as_compared: dict[Ref, KubeObject] = {}
+
+    async def look_at_nodes(self) -> None:
+        """
+        Read all nodes at once, so that those that are as they were compared, and as wanted, are not read one by one.
+
+        Batches come again to every node of the batches before: of a thousand nodes, some thousand reads an apply.
+        """
+        unchanged = {
+            change.ref: change.live_version
+            for change in self._stage.changes
+            if change.ref.kind == kinds.NODE and change.action is Action.UNCHANGED and not change.given_back
+        }
+        if len(unchanged) < _LIST_FROM or self._stage.dry_run:
+            return
+
+        async def read() -> dict[Ref, KubeObject]:
+            found = {ref_of(obj): obj async for obj in self._cluster.list(Selection(kinds.NODE, brief=True))}
+            return {ref: obj for ref, obj in found.items() if _version(obj) == unchanged.get(ref)}
+
+        self._as_compared = await retried(read, self._clock)
 
     async def write(self, change: Change) -> Written:
         """
@@ -72,7 +96,7 @@ class Writer:
         if self._stage.dry_run:
             return await self._try(change)
         for attempt in range(1, _ATTEMPTS + 1):
-            live = await self._read(change.ref)
+            live = self._as_compared.pop(change.ref, None) or await self._read(change.ref)
             current = self._compared_again(change, live)
             try:
                 if current.given_back and live is not None:

@@ -8,7 +8,7 @@ from railwright.apply.retry import retried
 from railwright.core.errors import KindNotServed, NotCollected, NotFound, PermissionMissing
 from railwright.core.kinds import NODE
 from railwright.core.needs import Need, of_kind, of_ref
-from railwright.core.objects import Kind, KubeObject, Ref, ref_of
+from railwright.core.objects import Kind, KubeObject, Ref, kind_of, ref_of
 from railwright.ports.clock import Clock
 from railwright.ports.cluster import Cluster, Selection
 
@@ -68,9 +68,16 @@ async def _read_one(cluster: Cluster, clock: Clock, ref: Ref) -> KubeObject | No
 
 async def _read_list(cluster: Cluster, clock: Clock, selection: Selection) -> list[KubeObject]:
     async def read() -> list[KubeObject]:
-        return [obj async for obj in cluster.list(selection)]
+        return [_as_compared(obj) async for obj in cluster.list(selection)]
 
     try:
         return await retried(read, clock)
     except KindNotServed:
         return []
+
+
+def _as_compared(obj: KubeObject) -> KubeObject:
+    """Leave out what is never ours to write: of a node all but its metadata, which is the smaller part of it."""
+    if kind_of(obj) != NODE:
+        return obj
+    return {key: obj[key] for key in ("apiVersion", "kind", "metadata")}

@@ -25,9 +25,9 @@ def our_policy(**spec):
     return a_manifest(an_object(kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy", labels=MANAGED, spec=spec))
 
 
-def our_label(value="admitted"):
+def our_label(value="admitted", node="worker-1"):
     labels = {"railwright.dev/fabric.east": value}
-    return a_manifest(an_object(kinds.NODE, "worker-1", labels=labels), node="worker-1", partial=True)
+    return a_manifest(an_object(kinds.NODE, node, labels=labels), node=node, partial=True)
 
 
 def with_node(cluster: FakeCluster) -> FakeCluster:
@@ -250,6 +250,22 @@ async def test_a_dry_run_shows_every_refusal():
     cluster.before_call = refuse
     record = await carry_out(cluster, await stage_for(cluster, manifests, dry_run=True))
     assert record.reason.count("is wrong") == 2
+
+
+async def test_nodes_that_are_as_wanted_are_looked_at_as_a_list_and_one_that_moved_is_written():
+    cluster = FakeCluster()
+    names = [f"worker-{number}" for number in range(8)]
+    for name in names:
+        cluster.put(an_object(kinds.NODE, name))
+    manifests = [our_label(node=name) for name in names]
+    await carry_out(cluster, await stage_for(cluster, manifests))
+    again, moved = await stage_for(cluster, manifests), Ref(kinds.NODE, "", names[3])
+    await cluster.patch(moved, {"metadata": {"labels": {"railwright.dev/fabric.east": None}}})
+    asked = []
+    cluster.before_call = lambda verb, ref: asked.append((verb, ref.name)) if ref.kind == kinds.NODE else None
+    assert (await carry_out(cluster, again)).verdict is Verdict.PASS
+    assert asked == [("list", ""), ("get", names[3]), ("apply", names[3])]
+    assert cluster.find(moved)["metadata"]["labels"] == {"railwright.dev/fabric.east": "admitted"}
 
 
 async def test_killed_after_any_write_and_run_again_it_ends_the_same():
