@@ -76,9 +76,7 @@ async def test_a_folder_that_a_program_reads_is_copied_out_of_its_module(
     assert (folder / "bindata" / "manifest.yaml").read_text() == "kind: DaemonSet\n"
 
 
-async def test_two_that_want_the_same_programs_build_them_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_two_that_want_the_same_programs_build_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go = tmp_path / "go"
     go.write_text(f'#!/bin/sh\necho built >> {tmp_path}/builds; while [ "$1" != -o ]; do shift; done; : >"$2"\n')
     go.chmod(0o755)
