@@ -8,7 +8,7 @@ from railwright.core.ids import RuleId
 from railwright.core.objects import MISSHAPEN
 from railwright.doctor.causes import by_cause
 from railwright.doctor.everything import Everything
-from railwright.doctor.model import Diagnosis, Finding, Inapplicable, Kept, Rule, RuleInfo, Unknown
+from railwright.doctor.model import Diagnosis, Finding, Inapplicable, Kept, Lack, Rule, RuleInfo, Unknown
 from railwright.doctor.registry import RULES
 from railwright.doctor.seen import Seen, Undeclared
 from railwright.doctor.text.logs import judge_spoken, spoken, unheard
@@ -99,7 +99,7 @@ def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...
     lacks: list[Unknown] = []
     is_asked = True
     for need in rule.info.needs:
-        lack = need.lack(everything)
+        lack = _that_matters(need.lack(everything), rule.info, everything)
         if lack is not None:
             missing, how = lack.missing or need.missing, lack.how or need.how
             lacks.append(Unknown(rule.info.name, missing, lack.why, how, lack.nodes))
@@ -114,6 +114,14 @@ def _answers(rule: Rule, everything: Everything) -> tuple[Finding | Unknown, ...
         # The other rules' answers must not be lost to one object.
         said = f"{type(error).__name__}: {error}"
         return (*lacks, Unknown(rule.info.name, "objects of the form that their kinds have", said, _FORM))
+
+
+def _that_matters(lack: Lack | None, info: RuleInfo, everything: Everything) -> Lack | None:
+    """Leave out nodes that have nothing of what the rule judges: a control plane has no rail, whatever was not read of it."""
+    if lack is None or not lack.nodes or info.subject is None:
+        return lack
+    left = tuple(node for node in lack.nodes if not info.subject.none_on(everything, node))
+    return replace(lack, nodes=left) if left else None
 
 
 def _unless_said(answers: Iterable[Finding | Unknown], lacks: Collection[Unknown]) -> Iterator[Finding | Unknown]:

@@ -297,10 +297,17 @@ class Need:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a rule judges; `absent` says why there is none of it, and is empty where there is some or nobody can know."""
+    """
+    What a rule judges.
+
+    Attributes:
+        absent: why there is none of it; empty where there is some, or nobody can know.
+        none_on: whether a node is known to have none; what was not read there then matters to no rule about it.
+    """
 
     name: str
     absent: "Callable[[Everything], str]" = field(compare=False)
+    none_on: "Callable[[Everything, NodeName], bool]" = field(compare=False, default=lambda _everything, _node: False)
 
 
 @dataclass(frozen=True)

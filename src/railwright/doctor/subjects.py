@@ -5,6 +5,7 @@ A subject is absent only where every node was read well enough to know; otherwis
 say what is missing.
 """
 
+from railwright.core.ids import NodeName
 from railwright.doctor.everything import Everything
 from railwright.doctor.model import Subject
 from railwright.doctor.needs import RAIL_SECTIONS
@@ -61,9 +62,20 @@ def _no_rails_of(layer: LinkLayer, words: str, everything: Everything) -> str:
     return f"no rail speaks {words}" if is_known and layer not in found else ""
 
 
+def _no_rail_on(everything: Everything, node: NodeName) -> bool:
+    hardware = everything.inside.get(node)
+    if hardware is None or "pci" in everything.unread.get(node, {}) or node in everything.rails:
+        return False
+    return not (hardware.gpus and has_connectx(hardware))
+
+
 GPUS = Subject("NVIDIA GPUs", _no_gpus)
 CONNECTX = Subject("ConnectX ports", _no_connectx)
 GPUS_OR_CONNECTX = Subject("NVIDIA GPUs or ConnectX ports", _neither)
-RAILS = Subject("rails", _no_rails)
-ETHERNET_RAILS = Subject("rails on Ethernet", lambda seen: _no_rails_of(LinkLayer.ETHERNET, "Ethernet", seen))
-INFINIBAND_RAILS = Subject("rails on InfiniBand", lambda seen: _no_rails_of(LinkLayer.INFINIBAND, "InfiniBand", seen))
+RAILS = Subject("rails", _no_rails, _no_rail_on)
+ETHERNET_RAILS = Subject(
+    "rails on Ethernet", lambda seen: _no_rails_of(LinkLayer.ETHERNET, "Ethernet", seen), _no_rail_on
+)
+INFINIBAND_RAILS = Subject(
+    "rails on InfiniBand", lambda seen: _no_rails_of(LinkLayer.INFINIBAND, "InfiniBand", seen), _no_rail_on
+)

@@ -73,6 +73,19 @@ def test_devices_are_not_taken_for_absent_where_the_pci_tree_was_not_read() -> N
     assert (bool(said.unknown), said.inapplicable) == (True, ())
 
 
+@pytest.mark.parametrize(("node", "unknown"), [("master-0", 0), ("worker-0", 1)])
+def test_what_was_not_read_of_a_node_matters_where_it_may_have_a_rail(node: str, unknown: int) -> None:
+    snapshot = snapshot_of("h200-roce")
+    nodes = tuple(
+        replace(item, hardware=item.hardware and replace(item.hardware, unseen=(Unseen("route4", "cut short"),)))
+        if item.name == node
+        else item
+        for item in snapshot.nodes
+    )
+    said = asked(replace(snapshot, nodes=nodes), OF_RAILS)
+    assert (len(said.unknown), len(said.passed)) == (unknown, 1 - unknown)
+
+
 def test_every_rule_is_counted_once() -> None:
     said = diagnose(without(snapshot_of("h200-roce"), GPUS, PORTS), CATALOG, words=())
     names = [*said.passed, *(item.rule for item in (*said.inapplicable, *said.unknown, *said.findings))]
