@@ -211,12 +211,7 @@ def gpu_share(
     registry = "" if live is not None else next((mirror for intent in intents if (mirror := intent.image_registry)), "")
     gds_version = entry.gds_version if entry is not None else ""
     if gds and not gds_version and dig(live, "spec", "gds", "version") is None:
-        notes.warn(
-            "gds-version-unknown",
-            f"which nvidia-fs goes with {csv or 'this GPU Operator'} is not known, and its bundle names none: set"
-            " spec.gds of the ClusterPolicy to repository, image and version by hand",
-            first.name,
-        )
+        _warn_of_unknown_gds(csv, first, notes)
     return GpuPolicyShare(
         name=str(found[0]["metadata"]["name"]) if found else _GPU_POLICY_NAME,
         kernel_module_type=module_type,
@@ -236,6 +231,15 @@ def gpu_share(
         adopted=live is not None,
         rdma_taken=rdma,
         environment=first.intent.proxy.environment(),
+    )
+
+
+def _warn_of_unknown_gds(csv: str, settings: Settings, notes: Notes) -> None:
+    notes.warn(
+        "gds-version-unknown",
+        f"which nvidia-fs goes with {csv or 'this GPU Operator'} is not known, and its bundle names none: set"
+        " spec.gds of the ClusterPolicy to repository, image and version by hand",
+        settings.name,
     )
 
 
