@@ -18,6 +18,8 @@ CPU_LIMIT_S = 5.0
 """Of one input; the slowest takes 0.3 s. Time of this process only, so that a busy machine makes no hang."""
 WALL_LIMIT_S = 120.0
 """For what waits without computing."""
+_AGAIN_S = 0.5
+"""Then as often: an error in a finalizer, or in a callback of asyncio, is lost, and the input would go on."""
 MOST_TRIES = 400
 """To make one input smaller."""
 
@@ -173,8 +175,8 @@ def _limited() -> Iterator[None]:
         raise Hung
 
     before = [(number, signal.signal(number, stop)) for number in (signal.SIGPROF, signal.SIGALRM)]
-    signal.setitimer(signal.ITIMER_PROF, CPU_LIMIT_S)
-    signal.setitimer(signal.ITIMER_REAL, WALL_LIMIT_S)
+    signal.setitimer(signal.ITIMER_PROF, CPU_LIMIT_S, _AGAIN_S)
+    signal.setitimer(signal.ITIMER_REAL, WALL_LIMIT_S, _AGAIN_S)
     try:
         yield
     finally:

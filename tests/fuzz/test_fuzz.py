@@ -1,8 +1,9 @@
 """Every reader of foreign text against inputs that once ended badly, and against some new ones: the same in every run."""
 
 import pytest
+from fuzz import loop
 from fuzz.loop import defect_of, fuzz, kept
-from fuzz.model import KEPT
+from fuzz.model import KEPT, Form, Target
 from fuzz.targets.node_records import SECTIONS_BY_PARSER
 from fuzz.targets.table import TARGETS
 
@@ -44,3 +45,20 @@ def test_every_kept_input_has_a_target_that_replays_it():
 def test_every_section_of_a_node_record_has_a_parser_that_is_fuzzed():
     covered = {section for _, sections in SECTIONS_BY_PARSER.values() for section in sections or DEPTH_SECTIONS}
     assert {*SECTIONS, *DEPTH_SECTIONS, *OPTIONAL_SECTIONS} - {"problems"} <= covered
+
+
+def test_an_input_that_swallows_its_end_is_ended_again(monkeypatch):
+    monkeypatch.setattr(loop, "CPU_LIMIT_S", 0.05)
+    swallowed = []
+
+    def read(_: bytes) -> None:
+        try:
+            while True:
+                pass
+        except loop.Hung:
+            swallowed.append(True)
+        while True:
+            pass
+
+    defect = defect_of(Target("never", Form.TEXT, lambda: (b"",), read), b"")
+    assert (defect and defect.key, swallowed) == ("hang", [True])
