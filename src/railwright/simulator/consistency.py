@@ -37,6 +37,8 @@ def _machine(machine: Machine) -> list[str]:
             found.append(f"{where}: {nic.netdev} has master {nic.master}, which is not there")
         if nic.sm_lid and not nic.carrier and nic.lid:
             found.append(f"{where}: {nic.netdev} has a LID without carrier")
+        if nic.physfn and nic.physfn not in addresses:
+            found.append(f"{where}: {nic.netdev} is a virtual function of {nic.physfn}, which is not there")
         if len(nic.netdev) > 15:
             found.append(f"{where}: network device name {nic.netdev} is longer than 15 characters")
     for item in machine.virtuals:
@@ -51,8 +53,11 @@ def _machine(machine: Machine) -> list[str]:
         if lower in infiniband
     ]
     found += _registers(machine)
-    if machine.default_route not in names:
-        found.append(f"{where}: the default route goes through {machine.default_route}, which is not there")
+    found += [
+        f"{where}: the default route goes through {device}, which is not there"
+        for device in (machine.default_route, machine.default_route6)
+        if device and device not in names
+    ]
     return found
 
 

@@ -144,6 +144,8 @@ class Nic:
     """PCI address of another function of the same card, where that is on another bus (socket direct)."""
     link_local: bool = True
     """Whether IPv6 is on, so that there is a link-local address and a GID of it."""
+    physfn: str = ""
+    """PCI address of its physical function, where this is a virtual one that the host itself uses."""
 
     @property
     def is_ib(self) -> bool:
@@ -153,7 +155,7 @@ class Nic:
 
 @dataclass(frozen=True)
 class Virtual:
-    """A network device without hardware: bridge, bond, VLAN."""
+    """A network device without hardware: bridge, bond, team, VLAN, macvlan child."""
 
     name: str
     kind: str
@@ -172,6 +174,9 @@ class Machine:
     nics: tuple[Nic, ...] = ()
     virtuals: tuple[Virtual, ...] = ()
     default_route: str = "br-ex"
+    """Where IPv4 leaves; empty for nowhere."""
+    default_route6: str = ""
+    """Where IPv6 leaves; empty for nowhere."""
     gateway: str = "10.0.0.1"
     mounts: tuple[str, ...] = ()
     """Lines of /proc/1/mounts beyond the root file system, or of the kubelet's own mounts."""
@@ -181,6 +186,10 @@ class Machine:
     """Own address and port of what storage serves or uses, as the record has it."""
     block_devices: tuple[str, ...] = ()
     """Lines of the record's section `storage`."""
+    nvme: tuple[str, ...] = ()
+    """Controllers beside the node's own disk, as in the record."""
+    iscsi: tuple[str, ...] = ()
+    """Sessions, as in the record."""
     tunnel_address: str = ""
     """Where Open vSwitch's tunnels start; empty for the node's own address."""
     roles: tuple[str, ...] = ("worker",)
@@ -256,6 +265,6 @@ class Machine:
                 speed_mbps=nic.rate_gbps * 1000,
             )
             for nic in self.nics
-            if nic.vendor_id == "15b3"
+            if nic.vendor_id == "15b3" and not nic.physfn
         )
         return NodeDevices(len(self.gpus), ports)

@@ -52,9 +52,9 @@ def _kernel(machine: Machine, running: Running) -> _Sections:
 def _network(machine: Machine, running: Running) -> _Sections:
     return [
         ("route4", net.routes(machine)),
-        ("route6", []),
+        ("route6", net.routes6(machine)),
         ("route4_tables", net.route_tables(machine)),
-        ("route6_tables", []),
+        ("route6_tables", net.route_tables6(machine)),
         ("rules", [f"4\t{line}" for line in machine.settings.rules]),
         ("net", net.net(machine, running)),
         ("addr", net.addresses(machine, running)),
@@ -76,8 +76,8 @@ def _devices(machine: Machine, running: Running) -> _Sections:
         ("gids", rdma.gids(machine)),
         ("pkeys", rdma.pkeys(machine)),
         ("counters", rdma.counters(machine)),
-        ("nvme", ["nvme0\tpcie\t"]),
-        ("iscsi", []),
+        ("nvme", ["nvme0\tpcie\t", *machine.nvme]),
+        ("iscsi", machine.iscsi),
         ("storage", machine.block_devices),
         ("sockets", [f"{address}\t{port}" for address, port in machine.connections]),
         ("ovs", net.tunnels(machine)),

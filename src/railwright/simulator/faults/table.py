@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from railwright.simulator.datapath.wires import TROUBLES
 from railwright.simulator.faults import cluster, inside, uplinks
+from railwright.simulator.faults.beside import BESIDE
 from railwright.simulator.faults.cluster import trouble
 from railwright.simulator.faults.mistakes import MISTAKES
 from railwright.simulator.faults.workloads import POD_MISTAKES
@@ -41,19 +42,7 @@ FAULTS: tuple[Fault, ...] = (
         "every method with the DOCA driver, and sriov; plan",
         uplinks.uplink_on_other_half,
     ),
-    Fault(
-        "tunnel-uplink",
-        "Open vSwitch's tunnels start at a ConnectX port",
-        "DOCA driver; plan",
-        uplinks.tunnels_on_connectx,
-    ),
-    Fault(
-        "table-uplink",
-        "a second routing table leaves through a ConnectX port",
-        "DOCA driver; plan",
-        uplinks.second_table_on_connectx,
-    ),
-    Fault("ceph-uplink", "Ceph serves at a ConnectX port's address", "DOCA driver; plan", uplinks.ceph_on_connectx),
+    *(Fault(*row) for row in BESIDE),
     Fault("bond-uplink", "br-ex lies on a bond of ConnectX ports", "Ethernet worlds; plan", uplinks.uplink_is_bond),
     Fault("vlan-uplink", "br-ex lies on a VLAN of a rail's port", "Ethernet worlds; plan", uplinks.uplink_is_vlan),
     Fault("uplink-unknown", "routes of nodes can't be read", "every method; plan", uplinks.uplink_is_unknown),

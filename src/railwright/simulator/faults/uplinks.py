@@ -12,7 +12,8 @@ def on_gpu_nodes(draft: Draft, change: Callable[[Machine], Machine]) -> Draft:
     return replace(draft, machines=tuple(change(item) if item.gpus else item for item in draft.machines))
 
 
-def _uplink(machine: Machine) -> Nic:
+def management_nic(machine: Machine) -> Nic:
+    """Give the NIC below br-ex."""
     return next(nic for nic in machine.nics if nic.netdev == "eno1")
 
 
@@ -20,7 +21,8 @@ def _swap(machine: Machine, old: Nic, new: Nic) -> Machine:
     return replace(machine, nics=tuple(new if nic is old else nic for nic in machine.nics))
 
 
-def _as_connectx(nic: Nic, index: int) -> Nic:
+def as_connectx(nic: Nic, index: int) -> Nic:
+    """Make a NIC another ConnectX-7."""
     return replace(
         nic, vendor_id="15b3", device_id="1021", driver="mlx5_core", rdma=f"mlx5_{index}", rate_gbps=200, total_vfs=16
     )
@@ -30,8 +32,8 @@ def uplink_is_connectx(draft: Draft) -> Draft:
     """Make the management NIC another ConnectX-7: the DOCA driver restarts it too."""
 
     def change(machine: Machine) -> Machine:
-        old = _uplink(machine)
-        return _swap(machine, old, _as_connectx(old, 8))
+        old = management_nic(machine)
+        return _swap(machine, old, as_connectx(old, 8))
 
     return on_gpu_nodes(draft, change)
 
@@ -41,7 +43,7 @@ def storage_is_connectx(draft: Draft) -> Draft:
 
     def change(machine: Machine) -> Machine:
         old = next((nic for nic in machine.nics if nic.netdev == "eno2np0"), None)
-        return machine if old is None else _swap(machine, old, _as_connectx(old, 9))
+        return machine if old is None else _swap(machine, old, as_connectx(old, 9))
 
     return on_gpu_nodes(draft, change)
 
@@ -50,10 +52,10 @@ def uplink_on_rail_card(draft: Draft) -> Draft:
     """Put br-ex on the second function of the first rail's card."""
 
     def change(machine: Machine) -> Machine:
-        old, rail = _uplink(machine), machine.nics[0]
+        old, rail = management_nic(machine), machine.nics[0]
         pci = rail.pci.removesuffix("0") + "1"
         moved = replace(
-            _as_connectx(old, 8),
+            as_connectx(old, 8),
             pci=pci,
             path=rail.path.removesuffix(rail.pci) + pci,
             numa=rail.numa,
@@ -72,51 +74,10 @@ def uplink_on_other_half(draft: Draft) -> Draft:
     """Make the first rail's card a socket-direct one: br-ex lies on its function on another PCI bus."""
 
     def change(machine: Machine) -> Machine:
-        old = _uplink(machine)
-        return _swap(machine, old, replace(_as_connectx(old, 8), same_card_as=machine.nics[0].pci))
+        old = management_nic(machine)
+        return _swap(machine, old, replace(as_connectx(old, 8), same_card_as=machine.nics[0].pci))
 
     return on_gpu_nodes(draft, change)
-
-
-def tunnels_on_connectx(draft: Draft) -> Draft:
-    """Let Open vSwitch's tunnels start at an address of another ConnectX-7, while br-ex stays where it is."""
-    return on_gpu_nodes(
-        draft, lambda machine: _on_fast_port(machine, lambda item, own: replace(item, tunnel_address=own))
-    )
-
-
-def second_table_on_connectx(draft: Draft) -> Draft:
-    """Give the node a second routing table, whose default route leaves through another ConnectX-7."""
-
-    def change(machine: Machine, own: str) -> Machine:
-        gateway = f"{own.rpartition('.')[0]}.1"
-        rules = ("100:\tfrom all to 10.9.0.0/16 lookup 100", *machine.settings.rules)
-        return replace(
-            machine,
-            other_routes=(f"default via {gateway} dev {_FAST} table 100 proto static",),
-            settings=replace(machine.settings, rules=rules),
-        )
-
-    return on_gpu_nodes(draft, lambda machine: _on_fast_port(machine, change))
-
-
-def ceph_on_connectx(draft: Draft) -> Draft:
-    """Let daemons of Ceph in the node's network serve at an address of another ConnectX-7."""
-    return on_gpu_nodes(
-        draft,
-        lambda machine: _on_fast_port(machine, lambda item, own: replace(item, connections=((own, 6801),))),
-    )
-
-
-_FAST = "ens9np0"
-
-
-def _on_fast_port(machine: Machine, change: Callable[[Machine, str], Machine]) -> Machine:
-    """Add a ConnectX-7 that is no rail, near no GPU, and hand its address on."""
-    own = f"10.7.0.{machine.address.rpartition('.')[2]}"
-    base = replace(_as_connectx(_uplink(machine), 9), pci="0000:2c:00.0", netdev=_FAST, master="", ips=(f"{own}/24",))
-    fast = replace(base, path="pci0000:26/0000:26:03.0/0000:2c:00.0", mac=base.mac.removesuffix("01") + "02")
-    return change(replace(machine, nics=(*machine.nics, fast)), own)
 
 
 def uplink_is_bond(draft: Draft) -> Draft:
@@ -128,7 +89,7 @@ def uplink_is_vlan(draft: Draft) -> Draft:
     """Put a VLAN on the first rail's port under br-ex."""
 
     def change(machine: Machine) -> Machine:
-        rail, old = machine.nics[0], _uplink(machine)
+        rail, old = machine.nics[0], management_nic(machine)
         vlan = Virtual(f"{rail.netdev[:11]}.120", "vlan", lowers=(rail.netdev,), master="ovs-system")
         bridges = tuple(
             replace(item, lowers=(vlan.name,)) if item.name == "ovs-system" else item for item in machine.virtuals
@@ -140,10 +101,10 @@ def uplink_is_vlan(draft: Draft) -> Draft:
 
 
 def _bonded(machine: Machine, names: tuple[str, ...]) -> Machine:
-    first, old, bond = machine.nics[0], _uplink(machine), names[0]
+    first, old, bond = machine.nics[0], management_nic(machine), names[0]
     lowers = (first.netdev, "eno1")
     members = (replace(first, master=bond), *machine.nics[1:])
-    nics = tuple(replace(_as_connectx(nic, 8), master=bond) if nic is old else nic for nic in members)
+    nics = tuple(replace(as_connectx(nic, 8), master=bond) if nic is old else nic for nic in members)
     virtual = Virtual(bond, "bond", lowers=lowers, master="ovs-system")
     bridges = tuple(replace(item, lowers=(bond,)) if item.name == "ovs-system" else item for item in machine.virtuals)
     return replace(machine, nics=nics, virtuals=(*bridges, virtual))

@@ -15,25 +15,41 @@ _LO = "lo\ttype=772\tmtu=65536\taddress=00:00:00:00:00:00\toperstate=unknown\tca
 
 def routes(machine: Machine) -> list[str]:
     """Print the `route4` section."""
-    gateway = "".join(f"{int(part):02X}" for part in reversed(machine.gateway.split(".")))
-    network = "".join(f"{int(part):02X}" for part in reversed([*machine.gateway.split(".")[:3], "0"]))
-    device = machine.default_route
-    lines = [
-        "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT",
-        f"{device}\t00000000\t{gateway}\t0003\t0\t0\t48\t00000000\t0\t0\t0",
-        f"{device}\t{network}\t00000000\t0001\t0\t0\t48\t00FFFFFF\t0\t0\t0",
-    ]
-    for nic in machine.nics:
-        for address in nic.ips:
-            octets = address.partition("/")[0].split(".")
-            net_part = "".join(f"{int(part):02X}" for part in reversed([*octets[:3], "0"]))
-            lines.append(f"{nic.netdev}\t{net_part}\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0")
+    lines = ["Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"]
+    if machine.default_route:
+        gateway = _hexadecimal(machine.gateway.split("."))
+        lines.append(f"{machine.default_route}\t00000000\t{gateway}\t0003\t0\t0\t48\t00000000\t0\t0\t0")
+    devices = [(item.name, item.ips, 48) for item in machine.virtuals]
+    devices += [(nic.netdev, nic.ips, 100) for nic in machine.nics]
+    for name, own, metric in devices:
+        for address in own:
+            network = _hexadecimal([*address.partition("/")[0].split(".")[:3], "0"])
+            lines.append(f"{name}\t{network}\t00000000\t0001\t0\t0\t{metric}\t00FFFFFF\t0\t0\t0")
     return lines
+
+
+def _hexadecimal(octets: list[str]) -> str:
+    """Write an IPv4 address as /proc/net/route does on a little-endian machine."""
+    return "".join(f"{int(part):02X}" for part in reversed(octets))
+
+
+def routes6(machine: Machine) -> list[str]:
+    """Print the `route6` section."""
+    nowhere = "0" * 32
+    router = "fe80".ljust(31, "0") + "1"
+    left = f"{nowhere} 00 {nowhere} 00 {router} 00000400 00000001 00000000 00000003 {machine.default_route6:>8}"
+    return [left] if machine.default_route6 else []
+
+
+def route_tables6(machine: Machine) -> list[str]:
+    """Print the `route6_tables` section."""
+    return [f"default via fe80::1 dev {machine.default_route6} proto ra metric 1024"] if machine.default_route6 else []
 
 
 def route_tables(machine: Machine) -> list[str]:
     """Print the `route4_tables` section."""
-    lines = [f"default via {machine.gateway} dev {machine.default_route} proto dhcp metric 48"]
+    left = f"default via {machine.gateway} dev {machine.default_route} proto dhcp metric 48"
+    lines = [left] if machine.default_route else []
     for nic in machine.nics:
         lines += [f"{ip_interface(own).network} dev {nic.netdev} proto kernel metric 100" for own in nic.ips]
     return [*lines, *machine.other_routes]

@@ -21,7 +21,8 @@ def pci(machine: Machine, running: Running) -> list[str]:
     lines += [_gpu(gpu, running) for gpu in machine.gpus]
     for nic in machine.nics:
         vfs = running.vfs.get(nic.pci, ())
-        lines.append(_nic(nic, len(vfs)))
+        used_by_host = sum(other.physfn == nic.pci for other in machine.nics)
+        lines.append(_nic(nic, len(vfs) + used_by_host))
         lines += [_vf(nic, str(vf["pciAddress"])) for vf in vfs]
     return [
         line + (f"\tiommu_group={groups[key]}" if (key := line.partition("\t")[0]) in groups else "") for line in lines
@@ -82,6 +83,8 @@ def _nic(nic: Nic, vfs: int) -> str:
     ]
     if nic.total_vfs:
         fields += [f"sriov_totalvfs={nic.total_vfs}", f"sriov_numvfs={vfs}"]
+    if nic.physfn:
+        fields.append(f"physfn={nic.physfn}")
     return "\t".join(fields)
 
 
