@@ -234,6 +234,8 @@ class StageTiming:
         limit_s: when it is given up.
         hold_s: for how long the gate's answer must stay the same.
         one_node_at_a_time: both times are for one node, and nodes go one after the other.
+        loaded_s: usual time of one run that writes something while each node keeps the driver that it has; None where no
+            driver is waited for.
     """
 
     stage: str
@@ -243,6 +245,7 @@ class StageTiming:
     source: str
     date: str
     one_node_at_a_time: bool = False
+    loaded_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ class Change:
     given_back: tuple[FieldPath, ...] = ()
 
     @property
+    def writes(self) -> bool:
+        """Whether anything of the object changes: one of others may be shared as it is."""
+        return self.action is not Action.UNCHANGED and (self.action is not Action.ADOPT or bool(self.fields))
+
+    @property
     def conflicts(self) -> tuple[FieldChange, ...]:
         """Fields that somebody else owns with another value."""
         return tuple(item for item in self.fields if item.conflicts)

@@ -288,11 +288,8 @@ async def _one_run(job: _Job, run: Run, prepared: Prepared) -> StageRecord:
         _ask(job, run, changes, prepared)
         if any(change.action is Action.CREATE or change.fields for change in changes.changes):
             await _end_proof(job)
-    job.progress.emit(
-        StageStarted(
-            run.stage, run.number, run.total, run.batch_name, changes.nodes, stage.risk.value, stage.expected_s
-        )
-    )
+    ahead = (stage.risk_ahead.value, stage.expected_ahead_s)
+    job.progress.emit(StageStarted(run.stage, run.number, run.total, run.batch_name, changes.nodes, *ahead))
     world = job.world
     record = await apply_stage(
         changes, world.cluster, world.node, world.clock, job.progress, ledger=job.store, script=node_script()

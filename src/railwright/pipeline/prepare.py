@@ -19,6 +19,7 @@ from railwright.intent.model import Intent
 from railwright.intent.parse import parse_intents
 from railwright.manifests.model import Manifests
 from railwright.manifests.render import render
+from railwright.pipeline.ahead import with_ahead
 from railwright.pipeline.before_us import before_us, in_order, kept_decisions, with_kept_choices
 from railwright.pipeline.live import Live, read_live
 from railwright.pipeline.model import Prepared
@@ -176,6 +177,7 @@ async def _decided(
     if moves:
         compared = await _compared(world, decided, ledger, turn, known=compared.live)
     decided = replace(decided, reaches=(*decided.reaches, *(item.reach(moves) for item in again)))
+    decided = with_ahead(decided, compared.changes, snapshot, ledger, catalog)
     live = compared.live
     return Prepared(intents, snapshot, decided, compared.manifests, compared.changes, ledger, live.problems, turn)
 

@@ -8,7 +8,7 @@ after the other, the canaries first: a driver that takes a node down takes down 
 from dataclasses import dataclass
 
 from railwright.apply.model import CsvApproval, StageChanges
-from railwright.changes.model import Action, Change
+from railwright.changes.model import Change
 from railwright.core import kinds
 from railwright.core.ids import NodeName, StageName
 from railwright.core.objects import Ref
@@ -124,7 +124,7 @@ def stage_changes(run: Run, prepared: Prepared, *, dry_run: bool, take_over: boo
         expectations=tuple(item for item in stage.expectations if _concerns(item, run, reached)),
         approvals=_approvals(run.stage, plan),
         fabrics=tuple(fabric.name for fabric in plan.fabrics),
-        expected_s=stage.expected_s,
+        expected_s=stage.expected_ahead_s,
         limit_s=stage.limit_s,
         hold_s=stage.hold_s,
         dry_run=dry_run,
@@ -139,7 +139,7 @@ def _is_for(change: Change, run: Run, reached: set[NodeName]) -> bool:
         return True
     if any(_sets(change, label, "true") for label in _HELD_BY):
         return True
-    return _writes(change) and not any(field.path[-1].startswith(_ADMISSION) for field in change.fields)
+    return change.writes and not any(field.path[-1].startswith(_ADMISSION) for field in change.fields)
 
 
 def _concerns(expectation: Expectation, run: Run, reached: set[NodeName]) -> bool:
@@ -169,13 +169,7 @@ def _approvals(stage: StageName, plan: Plan) -> tuple[CsvApproval, ...]:
 
 def has_writes(stage: StageChanges) -> bool:
     """Whether a run would write anything."""
-    return any(_writes(change) for change in stage.changes)
-
-
-def _writes(change: Change) -> bool:
-    if change.action is Action.UNCHANGED:
-        return False
-    return change.action is not Action.ADOPT or bool(change.fields)
+    return any(change.writes for change in stage.changes)
 
 
 def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: Prepared) -> Question | None:
@@ -205,7 +199,7 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
         risk=risk,
         what=f"stage {run.number} of {run.total} {run.stage}{batch}: {_written_text(changes)}",
         nodes=nodes,
-        expected_s=stage.expected_s,
+        expected_s=stage.expected_ahead_s,
         details=(
             *(f"moves {move.text}: {move.how}" for move in moves),
             *(item.asked(prepared.plan.moves) for item in reloads),
@@ -219,11 +213,13 @@ def risk_question(run: Run, stage: StagePlan, changes: StageChanges, prepared: P
 
 def _admits_text(run: Run, stage: StagePlan, plan: Plan) -> tuple[str, ...]:
     """Say why a stage is asked about with a greater risk than its own."""
-    if _risk_of(run, stage, plan) is stage.risk:
+    if _risk_of(run, stage, plan) is stage.risk_ahead:
         return ()
-    worse = (item for item in plan.stages if item.per_batch and item.applies and item.risk.rank > stage.risk.rank)
-    named = ", ".join(f"{item.name} (risk: {item.risk.value})" for item in worse)
-    return (f"this stage's own risk is {stage.risk.value}; its labels admit these nodes to {named} too",)
+    worse = (
+        item for item in plan.stages if item.per_batch and item.applies and item.risk_ahead.rank > stage.risk_ahead.rank
+    )
+    named = ", ".join(f"{item.name} (risk: {item.risk_ahead.value})" for item in worse)
+    return (f"this stage's own risk is {stage.risk_ahead.value}; its labels admit these nodes to {named} too",)
 
 
 def moves_in(run: Run, plan: Plan) -> tuple[Move, ...]:
@@ -247,8 +243,8 @@ def _held_text(changes: StageChanges) -> tuple[str, ...]:
 
 def _only_holds(changes: StageChanges) -> bool:
     """Whether nothing is written but labels that keep drivers as they are."""
-    fields = [item for change in changes.changes if _writes(change) for item in change.fields]
-    is_new = any(_writes(change) and not change.fields for change in changes.changes)
+    fields = [item for change in changes.changes if change.writes for item in change.fields]
+    is_new = any(change.writes and not change.fields for change in changes.changes)
     return not is_new and all(item.path[-1] in _HELD_BY and item.new == "true" for item in fields)
 
 
@@ -263,14 +259,14 @@ def _risk_of(run: Run, stage: StagePlan, plan: Plan) -> Risk:
     Labels admit a batch's nodes to every later stage of the batch: VFs, and with them reboots, follow from them alone.
     """
     if run.batch is None or stage.name != NIC_DRIVER_READY:
-        return stage.risk
-    risks = [item.risk for item in plan.stages if item.per_batch and item.applies]
+        return stage.risk_ahead
+    risks = [item.risk_ahead for item in plan.stages if item.per_batch and item.applies]
     return max(risks, key=lambda risk: risk.rank)
 
 
 def _reached(changes: StageChanges, plan: Plan) -> frozenset[NodeName]:
     """Name the nodes that a run may disturb: its own, and for a ClusterPolicy every node that no selector holds back."""
-    if not any(_writes(change) and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
+    if not any(change.writes and change.ref.kind == kinds.CLUSTER_POLICY for change in changes.changes):
         return frozenset(changes.nodes)
     reached = {node for reach in plan.reaches if "ClusterPolicy" in reach.what for node in reach.nodes}
     waiting = {node for move in plan.moves if move.skip_label == GPU_DRIVER_SKIP for node in move.nodes}
@@ -302,8 +298,8 @@ def pods_on(nodes: tuple[NodeName, ...], prepared: Prepared) -> tuple[str, ...]:
 
 
 def _written_text(changes: StageChanges) -> str:
-    refs: list[Ref] = [change.ref for change in changes.changes if _writes(change) and change.ref.kind != kinds.NODE]
-    labelled = sum(1 for change in changes.changes if _writes(change) and change.ref.kind == kinds.NODE)
+    refs: list[Ref] = [change.ref for change in changes.changes if change.writes and change.ref.kind != kinds.NODE]
+    labelled = sum(1 for change in changes.changes if change.writes and change.ref.kind == kinds.NODE)
     words = [str(ref) for ref in refs[:3]] + ([f"{len(refs) - 3} more objects"] if len(refs) > 3 else [])
     if labelled:
         words.append(f"labels of {labelled} node{'s' if labelled > 1 else ''}")

@@ -17,7 +17,6 @@ from railwright.core.ids import (
     RdmaDevice,
     StageName,
 )
-from railwright.core.risk import Risk
 from railwright.facts.model import Distance, Platform, Topology
 from railwright.intent.model import Fabric, Intent, Method
 from railwright.plan.expectation_model import (
@@ -57,6 +56,7 @@ from railwright.plan.share_model import (
     SriovPolicyShare,
     SriovPoolShare,
 )
+from railwright.plan.stage_model import Ahead, StagePlan
 from railwright.plan.stage_names import (
     DEVICES_ALLOCATABLE,
     GPU_DRIVER_READY,
@@ -81,6 +81,7 @@ __all__ = [
     "VERIFIED",
     "VFS_READY",
     "AccessShare",
+    "Ahead",
     "Allocatable",
     "Basis",
     "Batch",
@@ -291,33 +292,7 @@ class Reach:
     """What is done about nodes that may not be touched; empty when there are none."""
 
 
-# --- stages ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class StagePlan:
-    """
-    One row of the stage table, filled in for this plan.
-
-    Attributes:
-        gate: what must be true, one line for people.
-        per_batch: runs for each batch of nodes; the others once.
-        expected_s: for one run of it; limit_s: when it is given up.
-        hold_s: for how long the gate's answer must stay the same.
-        applies: False when this plan has nothing to do in it (SKIP, with `skip_reason`).
-    """
-
-    name: StageName
-    gate: str
-    risk: Risk
-    expected_s: float
-    limit_s: float
-    hold_s: float
-    undo: str
-    per_batch: bool
-    applies: bool
-    skip_reason: str
-    expectations: tuple[Expectation, ...] = ()
+# --- the whole --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

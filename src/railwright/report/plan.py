@@ -82,8 +82,8 @@ def _stage(stage: StagePlan, plan: Plan, manifests: Manifests, changes: Changes 
             for ref, action, fields in _objects(stage, manifests, changes)
         ],
         "gate": stage.gate,
-        "risk": stage.risk.value,
-        "expected_s": stage.expected_s,
+        "risk": stage.risk_ahead.value,
+        "expected_s": stage.expected_ahead_s,
         "limit_s": stage.limit_s,
         "undo": stage.undo,
         "runs": len(plan.batches) if stage.per_batch else 1,
@@ -137,10 +137,10 @@ def _rail(rail: Rail) -> dict[str, Any]:
 def _totals(plan: Plan, changes: Changes | None) -> dict[str, Any]:
     stages = [stage for stage in plan.stages if stage.applies and _has_work(stage, changes)]
     return {
-        "expected_s": sum(stage.expected_s * (len(plan.batches) if stage.per_batch else 1) for stage in stages),
-        "reboots": sum(len(plan.admitted) for stage in stages if stage.risk is Risk.REBOOT),
+        "expected_s": sum(stage.expected_ahead_s * (len(plan.batches) if stage.per_batch else 1) for stage in stages),
+        "reboots": sum(len(plan.admitted) for stage in stages if stage.risk_ahead is Risk.REBOOT),
         "drains": sum(len(move.nodes) for move in plan.moves if move.risk is Risk.DRAIN),
-        "driver_reloads": sum(len(plan.admitted) for stage in stages if stage.risk is Risk.DRIVER_RELOAD),
+        "driver_reloads": sum(len(plan.admitted) for stage in stages if stage.risk_ahead is Risk.DRIVER_RELOAD),
         "nodes": len(plan.admitted),
         "changes": {action.value: n for action in Action if (n := _count(changes, action))},
     }
@@ -149,7 +149,12 @@ def _totals(plan: Plan, changes: Changes | None) -> dict[str, Any]:
 def _has_work(stage: StagePlan, changes: Changes | None) -> bool:
     if changes is None:
         return True
-    return any(change.action is not Action.UNCHANGED for change in changes.of_stage(stage.name))
+    return _is_owed(stage) or any(change.writes for change in changes.of_stage(stage.name))
+
+
+def _is_owed(stage: StagePlan) -> bool:
+    """Whether nodes still have to go through a stage, though nothing of it is written."""
+    return stage.ahead is None and stage.risk is not Risk.NONE
 
 
 def _may_hurt(stage: StagePlan, changes: Changes | None) -> bool:
@@ -157,7 +162,7 @@ def _may_hurt(stage: StagePlan, changes: Changes | None) -> bool:
     if changes is None:
         return True
     mine = changes.of_stage(stage.name)
-    return any(change.action is not Action.UNCHANGED for change in mine or tuple(item for _, item in changes.items))
+    return _is_owed(stage) or any(change.writes for change in mine or tuple(item for _, item in changes.items))
 
 
 def _count(changes: Changes | None, action: Action) -> int:
@@ -267,9 +272,11 @@ def _stages_text(plan: Plan, manifests: Manifests, changes: Changes | None) -> s
             actions[action] = actions.get(action, 0) + 1
         does = ", ".join(f"{number} {action}" for action, number in actions.items()) or "nothing to write"
         runs = len(plan.batches) if stage.per_batch else 1
-        time = duration(stage.expected_s) + (f" x {runs}" if runs > 1 else "")
+        time = duration(stage.expected_ahead_s) + (f" x {runs}" if runs > 1 else "")
         idle = not _may_hurt(stage, changes)
-        risk = max((stage.risk, *(move.risk for move in plan.moves if move.stage == stage.name)), key=lambda r: r.rank)
+        risk = max(
+            (stage.risk_ahead, *(move.risk for move in plan.moves if move.stage == stage.name)), key=lambda r: r.rank
+        )
         rows.append((stage.name, "-" if idle else risk.value, "-" if idle else time, does, stage.gate))
     return "stages\n" + table(("stage", "risk", "expected", "objects", "gate"), rows)
 
