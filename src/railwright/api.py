@@ -23,9 +23,10 @@ from railwright.doctor.model import Diagnosis, Finding, Severity
 from railwright.doctor.registry import known_rules
 from railwright.facts.crosscheck import Difference, cross_check, cross_check_one
 from railwright.facts.discover import discover as _discover
-from railwright.facts.model import NodeHardware, Scope, Snapshot
+from railwright.facts.model import ClusterFacts, NodeHardware, Scope, Snapshot
 from railwright.facts.node_record import parse_node_record as hardware_of
 from railwright.facts.offline import offline_snapshot
+from railwright.facts.packages import bundle_images
 from railwright.facts.script import node_script
 from railwright.intent.flags import with_flags
 from railwright.intent.model import Fabric, Intent, Method
@@ -452,9 +453,14 @@ def workload(
     return _workload(decided, fabric, namespace=namespace, gpus=gpus, image=image)
 
 
-def images(decided: Plan, *, catalog: Catalog | None = None) -> ImageList:
-    """List every image that a plan needs."""
-    return _images(decided, catalog or load_catalog())
+def images(decided: Plan, *, cluster: ClusterFacts | None = None, catalog: Catalog | None = None) -> ImageList:
+    """
+    List every image that a plan needs.
+
+    Args:
+        cluster: what was read of the cluster that it is for; says what the operators' bundles bring.
+    """
+    return _images(decided, catalog or load_catalog(), bundle_images(cluster) if cluster is not None else None)
 
 
 def choose_fabric(decided: Plan, name: str | None) -> FabricPlan:

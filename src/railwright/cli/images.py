@@ -20,6 +20,7 @@ def images(*, wanted: Wanted = Wanted(), common: Common = Common()) -> int:  # n
         async with await api.open_cluster(common.cluster) as world:
             prepared = await api.plan(world, intents, progress=progress(quiet=common.quiet))
             api.refuse_if_refused(prepared.plan)
-            return show(api.images_document(prepared.plan, api.images(prepared.plan)), common)
+            found = api.images(prepared.plan, cluster=prepared.snapshot.cluster)
+            return show(api.images_document(prepared.plan, found), common)
 
     return run(action, common)

@@ -212,6 +212,8 @@ class PackageChannel:
     name: str
     head_csv: str
     """"nvidia-network-operator.v26.4.1"."""
+    related_images: tuple[str, ...] = ()
+    """What the head's bundle brings, as it names it; empty where the catalog does not say."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Operator packages as the live catalogs offer them (PackageManifest), for the four operators only."""
 
-from railwright.core.kinds import PACKAGE_MANIFEST
+from collections.abc import Mapping
+
+from railwright.core.kinds import CLUSTER_SERVICE_VERSION, PACKAGE_MANIFEST
 from railwright.core.objects import KubeObject, dig
-from railwright.facts.model import PackageChannel, PackageFacts
+from railwright.facts.model import ClusterFacts, PackageChannel, PackageFacts
 from railwright.facts.reading import Reading
 from railwright.ports.cluster import Selection
 
@@ -32,6 +34,9 @@ def package_of(obj: KubeObject) -> tuple[PackageFacts, ...]:
         PackageChannel(
             name=str(dig(channel, "name", default="")),
             head_csv=str(dig(channel, "currentCSV", default="")),
+            related_images=tuple(
+                str(image) for image in dig(channel, "currentCSVDesc", "relatedImages", default=()) or () if image
+            ),
         )
         for channel in dig(status, "channels", default=())
     )
@@ -44,3 +49,26 @@ def package_of(obj: KubeObject) -> tuple[PackageFacts, ...]:
             channels=channels,
         ),
     )
+
+
+def bundle_images(cluster: ClusterFacts) -> Mapping[str, tuple[str, ...]]:
+    """
+    Give the images that bundles bring, by the name of their CSV: of what is installed, and of the heads of channels.
+
+    A bundle that names none is left out: it is not known to bring none.
+    Source: operator-framework/api 0.45.0, ClusterServiceVersion spec.relatedImages (name, image);
+    operator-framework/operator-lifecycle-manager 0.46.0, PackageManifest currentCSVDesc.relatedImages (names of images).
+    """
+    offered = {
+        channel.head_csv: channel.related_images
+        for package in cluster.packages
+        for channel in package.channels
+        if channel.related_images
+    }
+    installed = {
+        csv["metadata"]["name"]: tuple(
+            dict.fromkeys(str(dig(item, "image")) for item in dig(csv, "spec", "relatedImages", default=()) or ())
+        )
+        for csv in cluster.of_kind(CLUSTER_SERVICE_VERSION)
+    }
+    return {**offered, **{name: found for name, found in installed.items() if found}}

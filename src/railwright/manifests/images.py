@@ -5,7 +5,7 @@ Drivers stay tags: one that is given by digest loses the toolkit container that 
 Measured: NVIDIA Network Operator 26.4.1 controllers against kube-apiserver 1.36.3, 2026-11.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from railwright.manifests.assemble import an_object
 from railwright.manifests.kinds.gpu import VENDOR_REGISTRY
 from railwright.manifests.verifiers import USUAL_IMAGE
 from railwright.plan.model import VERIFIED, DriverShare, GpuPolicyShare, NfdShare, NicPolicyShare, OperatorShare, Plan
+from railwright.plan.operands import GPU_PACKAGE
 
 IMAGE_SET = Kind("mirror.openshift.io/v2alpha1", "ImageSetConfiguration")
 DIGEST_MIRRORS = Kind("config.openshift.io/v1", "ImageDigestMirrorSet")
@@ -60,7 +61,7 @@ class Image:
     One image.
 
     Attributes:
-        reference: with its tag; without one when the operator's bundle names it by digest.
+        reference: with its tag or digest; with neither when the operator's bundle names it, and the bundle is not known.
         needed_by: what pulls it.
         os_tag, architecture: of the nodes that pull it; empty when it is the same for all.
         by: "tag" (mirrored by name) or "bundle" (comes along with the operator's package).
@@ -82,20 +83,26 @@ class ImageList:
     notes: tuple[str, ...]
 
 
-def images(plan: Plan, catalog: Catalog) -> ImageList:
-    """List what a plan pulls; what the catalog does not know is a note, never left out in silence."""
+def images(plan: Plan, catalog: Catalog, bundles: Mapping[str, tuple[str, ...]] | None = None) -> ImageList:
+    """
+    List what a plan pulls; what is not known is a note, never left out in silence.
+
+    Args:
+        bundles: images by the name of the CSV that brings them, where the cluster says so.
+    """
+    bundles = bundles or {}
     notes: list[str] = []
     systems = _systems(plan, catalog, notes)
     mirrors = _own_registries(plan)
     found = {
         *_nic_images(plan, catalog, systems),
-        *_gpu_images(plan, catalog, systems, notes),
-        *_operator_images(plan, catalog),
+        *_gpu_images(plan, catalog, systems, bundles, notes),
+        *_operator_images(plan, catalog, bundles, notes),
         *_verifier_images(plan, catalog),
     }
     sources = {replace(image, reference=_at_vendor(image.reference, mirrors)) for image in found}
     items = tuple(sorted(sources, key=lambda image: (image.reference, image.needed_by)))
-    objects = (_image_set(plan, items, notes), *_mirrors(plan, items, notes))
+    objects = (_image_set(plan, items, notes), *_mirrors(plan, catalog, items, notes))
     return ImageList(items, objects, tuple(notes))
 
 
@@ -140,13 +147,19 @@ def _driver_images(driver: DriverShare, systems: tuple[tuple[str, str], ...]) ->
 
 
 def _gpu_images(
-    plan: Plan, catalog: Catalog, systems: tuple[tuple[str, str], ...], notes: list[str]
+    plan: Plan,
+    catalog: Catalog,
+    systems: tuple[tuple[str, str], ...],
+    bundles: Mapping[str, tuple[str, ...]],
+    notes: list[str],
 ) -> Iterator[Image]:
+    is_bundled = any(share.csv in bundles for share in _of(plan, OperatorShare) if share.package == GPU_PACKAGE)
     for share in _of(plan, GpuPolicyShare):
         version = share.driver_version or _default_gpu_driver(plan, catalog)
-        if not version:
+        if not version and not is_bundled:
             notes.append(
-                "GPU driver version is the operator's own and not known here: its bundle names the image, or spec.driver.gpuVersion"
+                "GPU driver version is the operator's own and not known here: its image is among those of the operator's"
+                f" bundle ({catalog.image('gpu-driver').repository}/driver by digest), or set spec.driver.gpuVersion"
             )
         for os_tag in sorted({gpu_os_tag(tag) for tag, _ in systems}):
             if version:
@@ -155,7 +168,7 @@ def _gpu_images(
             if share.gds and share.gds_version:
                 reference = catalog.image("gds").reference(gds_version=share.gds_version, gpu_os_tag=os_tag)
                 yield Image(reference, "ClusterPolicy", "tag", os_tag)
-        if share.gdrcopy:
+        if share.gdrcopy and not is_bundled:
             entry = catalog.image("gdrcopy")
             yield Image(f"{entry.repository}/{entry.name}", "ClusterPolicy", "bundle")
 
@@ -163,20 +176,41 @@ def _gpu_images(
 def _default_gpu_driver(plan: Plan, catalog: Catalog) -> str:
     """Read what the planned GPU Operator installs by itself; empty when that is not known."""
     for share in _of(plan, OperatorShare):
-        if share.package == "gpu-operator-certified":
+        if share.package == GPU_PACKAGE:
             entry = catalog.gpu_operator(_version_of(share.csv))
             return entry.driver_version if entry else ""
     return ""
 
 
-def _operator_images(plan: Plan, catalog: Catalog) -> Iterator[Image]:
+def _operator_images(
+    plan: Plan, catalog: Catalog, bundles: Mapping[str, tuple[str, ...]], notes: list[str]
+) -> Iterator[Image]:
     for share in _of(plan, OperatorShare):
+        needed_by = f"package {share.package}"
+        if share.csv in bundles:
+            yield from (Image(reference, needed_by, "bundle") for reference in bundles[share.csv])
+            continue
         for key in _BUNDLED.get(share.package, ()):
             entry = catalog.image(key)
-            yield Image(f"{entry.repository}/{entry.name}", f"package {share.package}", "bundle")
+            yield Image(f"{entry.repository}/{entry.name}", needed_by, "bundle")
+        notes.append(f"what the bundle {share.csv} brings by digest is not known here: {_asking_for(share, plan)}")
     for nfd in _of(plan, NfdShare):
         if nfd.operand_image:
             yield Image(nfd.operand_image, "NodeFeatureDiscovery", "tag")
+
+
+def _asking_for(share: OperatorShare, plan: Plan) -> str:
+    """
+    Spell the command that prints a bundle's images, one a line.
+
+    Source: operator-framework/operator-registry, file-based catalogs: olm.bundle, relatedImages (name, image).
+    """
+    index = _INDEXES.get(share.catalog)
+    if index is None:
+        select = f'.status.channels[]|select(.currentCSV=="{share.csv}")|.currentCSVDesc.relatedImages[]'
+        return f"oc get packagemanifest -n {share.catalog_namespace} {share.package} -o json | jq -r '{select}'"
+    chosen = f'select(.schema=="olm.bundle" and .name=="{share.csv}")|.relatedImages[].image'
+    return f"opm render {index}:v{minor_of(plan.basis.openshift_version)} | jq -r '{chosen}'"
 
 
 def _verifier_images(plan: Plan, catalog: Catalog) -> Iterator[Image]:
@@ -205,7 +239,7 @@ def _image_set(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> KubeOb
     return {"apiVersion": IMAGE_SET.api_version, "kind": IMAGE_SET.kind, "mirror": mirror}
 
 
-def _mirrors(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> tuple[KubeObject, KubeObject]:
+def _mirrors(plan: Plan, catalog: Catalog, items: tuple[Image, ...], notes: list[str]) -> tuple[KubeObject, KubeObject]:
     """Point nodes at the mirror: what bundles bring goes by digest, what policies name goes by tag."""
     registries = _own_registries(plan)
     mirror = registries[0] if registries else PLACEHOLDER_MIRROR
@@ -213,7 +247,14 @@ def _mirrors(plan: Plan, items: tuple[Image, ...], notes: list[str]) -> tuple[Ku
         notes.append(f"no spec.imageRegistry in the file: replace {PLACEHOLDER_MIRROR} by your mirror registry")
     catalogs = {share.catalog for share in _of(plan, OperatorShare)}
     by_digest = {source for name in catalogs for source in _BUNDLE_REPOSITORIES.get(name, ())}
+    brought = [image.reference.partition("@")[0] for image in items if image.by == "bundle"]
+    by_digest |= {
+        name.rpartition("/")[0] for name in brought if not name.startswith(tuple(f"{at}/" for at in by_digest))
+    }
     by_tag = {image.reference.rpartition("/")[0] for image in items if image.by == "tag"}
+    if _of(plan, GpuPolicyShare):
+        # A driver that somebody chooses later is pulled by tag, whether its version is known today or not.
+        by_tag.add(catalog.image("gpu-driver").repository)
     return (
         an_object(DIGEST_MIRRORS, "railwright", spec={"imageDigestMirrors": _entries(by_digest, mirror)}),
         an_object(TAG_MIRRORS, "railwright", spec={"imageTagMirrors": _entries(by_tag, mirror)}),

@@ -113,7 +113,7 @@ def test_the_image_set_holds_exactly_the_planned_versions(catalog: Catalog) -> N
 def test_a_catalog_of_ones_own_is_said_and_left_out(catalog: Catalog) -> None:
     result = images(with_share(a_plan(), m.OperatorShare, catalog="our-mirror"), catalog)
     assert of_kind(result, "ImageSetConfiguration")["mirror"]["operators"] == []
-    assert sum("our-mirror" in note for note in result.notes) == 4
+    assert sum("comes from catalog our-mirror" in note for note in result.notes) == 4
 
 
 def test_every_tag_has_a_tag_mirror_and_every_bundle_a_digest_mirror(catalog: Catalog) -> None:
@@ -122,6 +122,51 @@ def test_every_tag_has_a_tag_mirror_and_every_bundle_a_digest_mirror(catalog: Ca
     assert all(any(reference.startswith(f"{source}/") for source in by_tag) for reference in tags(result))
     by_digest = [entry["source"] for entry in of_kind(result, "ImageDigestMirrorSet")["spec"]["imageDigestMirrors"]]
     assert by_digest == ["nvcr.io/nvidia", "registry.connect.redhat.com/nvidia", "registry.redhat.io/openshift4"]
+
+
+NIC_CSV, GPU_CSV = "nvidia-network-operator.v26.4.1", "gpu-operator-certified.v26.7.0"
+
+
+def test_what_a_bundle_brings_is_listed_as_it_names_it(catalog: Catalog) -> None:
+    brought = {
+        NIC_CSV: ("nvcr.io/nvidia/cloud-native/network-operator@sha256:11",),
+        GPU_CSV: ("nvcr.io/nvidia/driver@sha256:22", "registry.test/other/tool:1@sha256:33"),
+    }
+    plan = with_share(a_plan(), m.GpuPolicyShare, driver_version="", gdrcopy=True)
+    result = images(plan, catalog, brought)
+    bundled = {image.reference: image.needed_by for image in result.items if image.by == "bundle"}
+    assert bundled == {
+        "nvcr.io/nvidia/cloud-native/network-operator@sha256:11": "package nvidia-network-operator",
+        "nvcr.io/nvidia/driver@sha256:22": "package gpu-operator-certified",
+        "registry.test/other/tool:1@sha256:33": "package gpu-operator-certified",
+    }
+    by_digest = [entry["source"] for entry in of_kind(result, "ImageDigestMirrorSet")["spec"]["imageDigestMirrors"]]
+    assert "registry.test/other" in by_digest
+    assert not any(csv in note for csv in brought for note in result.notes)
+
+
+def test_a_bundle_that_is_not_known_is_said_with_the_command_that_tells(catalog: Catalog) -> None:
+    notes = images(a_plan(), catalog).notes
+    assert (
+        f"what the bundle {NIC_CSV} brings by digest is not known here: opm render"
+        " registry.redhat.io/redhat/certified-operator-index:v4.20 | jq -r"
+        f""" 'select(.schema=="olm.bundle" and .name=="{NIC_CSV}")|.relatedImages[].image'"""
+    ) in notes
+    assert sum("opm render" in note for note in notes) == 4
+    own = images(with_share(a_plan(), m.OperatorShare, catalog="our-mirror"), catalog).notes
+    asked = [note for note in own if "oc get packagemanifest -n openshift-marketplace" in note]
+    assert len(asked) == 4
+    assert any(f'select(.currentCSV=="{GPU_CSV}")|.currentCSVDesc.relatedImages[]' in note for note in asked)
+
+
+def test_a_gpu_driver_by_tag_has_its_mirror_before_its_version_is_known(catalog: Catalog) -> None:
+    plan = with_share(a_plan(), m.OperatorShare, csv="gpu-operator-certified.v26.3.3")
+    result = images(with_share(plan, m.GpuPolicyShare, driver_version=""), catalog)
+    assert not any("/driver:" in reference for reference in tags(result))
+    assert any("GPU driver version" in note and "spec.driver.gpuVersion" in note for note in result.notes)
+    assert "nvcr.io/nvidia" in [
+        entry["source"] for entry in of_kind(result, "ImageTagMirrorSet")["spec"]["imageTagMirrors"]
+    ]
 
 
 def test_mirrors_point_at_the_registry_of_the_file(catalog: Catalog) -> None:
