@@ -1,5 +1,7 @@
 """Clusters of other shapes: done whole, or refused with the reason and nothing written."""
 
+from pathlib import Path
+
 import pytest
 from support.scenarios import Heard, Yes, applied, intents_for, open_for
 from support.traces import differences, seen_objects
@@ -7,6 +9,7 @@ from support.traces import differences, seen_objects
 from railwright import api
 
 SETTLE_S = 1800.0
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("method", ["shared", "host-device", "sriov"])
@@ -34,6 +37,25 @@ async def test_of_a_single_node_status_says_why_nothing_was_verified():
     await applied(world, intents_for("shared", "roce"))
     verified = (await api.status(world)).stages[-1]
     assert (verified.verdict, verified.reason) == ("SKIP", "never run: two nodes are needed, and 1 is admitted")
+
+
+async def test_plain_kubernetes_goes_all_the_way_with_its_example_and_with_what_the_refusal_says():
+    world = await open_for("roce", world="vanilla")
+    usual = await api.plan(world, intents_for("shared", "roce"))
+    refused = [refusal for node in usual.plan.nodes for refusal in node.refused]
+    hint = (
+        "spec.network.mtu: 1500 takes the ports as they are, at less bandwidth; or raise the ports to 9000 on the node"
+    )
+    assert {refusal.code for refusal in refused} == {"port-mtu-too-small"}
+    assert all(refusal.hint.startswith(hint) for refusal in refused)
+
+    intents = api.read_intents(EXAMPLES / "shared-roce-plain-kubernetes.yaml")
+    assert not (await api.plan(world, intents)).plan.is_refused
+    assert (await applied(world, intents)).exit_code == 0
+    assert (await api.status(world)).exit_code == 0
+    assert (await api.verify(world, None, approval=Yes())).exit_code == 0
+    assert (await api.clean(world, approval=Yes())).exit_code == 0
+    assert (await api.status(world)).stages == ()
 
 
 @pytest.mark.parametrize(

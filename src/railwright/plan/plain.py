@@ -1,7 +1,7 @@
 """What nodes of plain Kubernetes must bring along: there is nobody to roll their configuration out."""
 
 from railwright.core.kinds import NODE_NETWORK_CONFIGURATION_POLICY
-from railwright.facts.model import ClusterFacts, NodeHardware, Platform
+from railwright.facts.model import ClusterFacts, NicPort, NodeHardware, Platform
 from railwright.intent.model import Method, NicDriver
 from railwright.plan.notes import Notes
 from railwright.plan.rails import NodeRails
@@ -41,7 +41,13 @@ def _check_mtu(item: NodeRails, settings: Settings, notes: Notes) -> None:
             f"ports of {item.node} have an MTU below the {wanted} that pods get; on plain Kubernetes nobody sets it",
             expected=f"an MTU of {wanted} or more",
             seen=named,
-            hint="set it on the node (netplan, systemd-networkd, NetworkManager), install NMState, or ask for less with"
-            " spec.network.mtu",
+            hint=f"{_as_they_are(small)}raise the ports to {wanted} on the node so that it lasts (netplan, systemd-networkd,"
+            " NetworkManager), or install NMState",
             node=item.node,
         )
+
+
+def _as_they_are(small: list[NicPort]) -> str:
+    """Name the value of spec.network.mtu that takes these ports as they are; nothing where one of them is not known."""
+    least = min(port.mtu_bytes or 0 for port in small)
+    return f"spec.network.mtu: {least} takes the ports as they are, at less bandwidth; or " if least else ""

@@ -64,7 +64,7 @@ REFUSALS = {
     "policy-leaves-node-out": "The NicClusterPolicy of others does not select the node, and no selector of others is changed.",
     "pool-not-ready": "A MachineConfigPool is paused, degraded or not updated; a MachineConfig there would wait or pile up.",
     "port-in-two-fabrics": "One port would be a rail of two fabrics.",
-    "port-mtu-too-small": "On plain Kubernetes: a port has a smaller MTU than pods want, and nobody sets it.",
+    "port-mtu-too-small": "On plain Kubernetes: a port has a smaller MTU than pods want, and nobody sets it; less is asked for with spec.network.mtu.",
     "port-carries-pods": "A pod that is no workload, such as storage, has its own network on a function that would be taken.",
     "port-used-by-others": "A rail's port is handed out by somebody else, in a way that does not go together with ours.",
     "rail-down": "A rail's port has no link.",
