@@ -51,6 +51,15 @@ def test_a_source_file_says_what_it_is_for_and_leaves_nothing_undone(path: Path)
     assert not re.search(r"\bTODO\b|\bFIXME\b|NotImplementedError", text)
 
 
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_text_of_others_becomes_a_number_only_where_it_is_one(path: Path) -> None:
+    """For str.isdigit "²" is a digit, and int refuses it: whole_number of core/foreign_text reads such text."""
+    asked = set(re.findall(r"([\w.\[\]()\"-]+)\.isdigit\(\)", path.read_text()))
+    read = {name for name in asked if f"int({name}" in path.read_text()}
+    bytes_or_ascii = {"core/foreign_text.py": {"text"}, "adapters/archive/tar_reader.py": {"value", "length"}}
+    assert read <= bytes_or_ascii.get(str(path.relative_to(ROOT / "src" / "railwright")), set())
+
+
 def test_every_code_of_a_refusal_or_warning_is_explained() -> None:
     used = set()
     for path in SOURCES:

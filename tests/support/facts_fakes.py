@@ -44,7 +44,8 @@ class FakeCluster:
         if self.served_error:
             raise self.served_error
         served = set(self.kinds) | {ref.kind for ref in self.objects}
-        return tuple(ServedKind(kind, f"{kind.kind.lower()}s", namespaced=True) for kind in sorted(served))
+        housed = {ref.kind for ref in self.objects if ref.namespace}
+        return tuple(ServedKind(kind, f"{kind.kind.lower()}s", namespaced=kind in housed) for kind in sorted(served))
 
     def _check(self, kind: Kind) -> None:
         if kind in self.failing:

@@ -12,6 +12,7 @@ from typing import Any
 from railwright.adapters.brief import decode_brief, has_brief_form
 from railwright.adapters.execution import execute
 from railwright.adapters.failures import understood
+from railwright.adapters.paging import Paging
 from railwright.adapters.serving import Serving, object_path
 from railwright.adapters.transport import Request, Transport
 from railwright.adapters.watching import Followed, MergedWatch
@@ -66,7 +67,9 @@ class LiveCluster:
         """Read objects, a page at a time."""
         served = await self._serving.find(selection.kind)
         path = object_path(served, selection.namespace)
+        paging = Paging(f"list {selection.kind}", self._transport.server)
         items, token = await self._page(selection, path, "")
+        paging.take(len(items), token)
         coming = self._coming(selection, path, token)
         try:
             while True:
@@ -75,10 +78,14 @@ class LiveCluster:
                 if coming is None:
                     return
                 items, token = await coming
+                coming = None
+                paging.take(len(items), token)
                 coming = self._coming(selection, path, token)
         finally:
             if coming is not None:
                 coming.cancel()
+                # Its connection is given back only once it has heard of it.
+                await asyncio.gather(coming, return_exceptions=True)
 
     def _coming(self, selection: Selection, path: str, token: str) -> asyncio.Task[_Page] | None:
         """Ask for the page that follows while this one is worked on; None after the last."""

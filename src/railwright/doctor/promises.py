@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import NodeName
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
 from railwright.doctor import nic_policy
@@ -117,8 +118,9 @@ def _vfs_by_policy(state: KubeObject) -> Mapping[str, int]:
 
 
 def _width(vf_range: str) -> int:
-    first, _, last = vf_range.partition("-")
-    return int(last or first) - int(first) + 1 if first.isdigit() and (last or first).isdigit() else 0
+    text, _, end = vf_range.partition("-")
+    first, last = whole_number(text), whole_number(end or text)
+    return last - first + 1 if first is not None and last is not None else 0
 
 
 def _of_gpu_policy(seen: Seen) -> Iterator[Promise]:

@@ -159,7 +159,7 @@ def operator_namespaces(objects: Mapping[Ref, KubeObject]) -> frozenset[str]:
     subscribed = {
         ref.namespace
         for ref, obj in objects.items()
-        if ref.kind == kinds.SUBSCRIPTION and dig(obj, "spec", "name") in PACKAGES
+        if ref.kind == kinds.SUBSCRIPTION and str(dig(obj, "spec", "name")) in PACKAGES
     }
     return OPERATOR_NAMESPACES | subscribed
 

@@ -8,6 +8,8 @@ output was understood; whoever judges turns a problem into UNKNOWN, never into a
 from dataclasses import dataclass
 from enum import StrEnum
 
+from railwright.core.foreign_text import whole_number
+
 
 @dataclass(frozen=True)
 class BandwidthRow:
@@ -164,7 +166,7 @@ class NcclChannel:
     def hca_index(self) -> int | None:
         """Index into the HCAs that NCCL listed; None for anything but NET/IB."""
         parts = self.transport.split("/")
-        return int(parts[2]) if parts[:2] == ["NET", "IB"] and len(parts) > 2 and parts[2].isdigit() else None
+        return whole_number(parts[2]) if parts[:2] == ["NET", "IB"] and len(parts) > 2 else None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Reading from the Cluster port so that a missing answer is never taken for an empty one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -98,10 +98,12 @@ class Reading:
         if self.not_served(selection.kind):
             return True
         odd: list[str] = []
+        has_home = self._lives_in_namespaces(selection.kind)
 
         async def work() -> bool:
             async for obj in self.cluster.list(selection):
                 try:
+                    _check_metadata(obj, has_home=has_home)
                     take(obj)
                 except MISSHAPEN as error:
                     odd.append(f"{ref_of(obj)}: {_said(error)}")
@@ -114,6 +116,10 @@ class Reading:
         if is_whole and selection.namespace and not selection.labels and not selection.name:
             self.whole_in.add((selection.kind, selection.namespace))
         return is_whole
+
+    def _lives_in_namespaces(self, kind: Kind) -> bool:
+        """Whether it is certain that every object of a kind is in a namespace."""
+        return any(served.kind == kind and served.namespaced for served in self.served or ())
 
     def understand(self, what: object, read: Callable[[], T], otherwise: T) -> T:
         """Take an object apart that was read before; one of another form than its kind has is Unseen, and `otherwise`."""
@@ -137,6 +143,18 @@ async def start_reading(cluster: Cluster) -> Reading:
 
     reading.served = await reading.attempt("served kinds", work, None)
     return reading
+
+
+def _check_metadata(obj: KubeObject, *, has_home: bool) -> None:
+    """Raise ValueError or TypeError for what no API server stores, and every reader of objects takes for granted."""
+    metadata = obj["metadata"]
+    if has_home and not metadata.get("namespace"):
+        message = "it names no namespace"
+        raise ValueError(message)
+    for name in ("labels", "annotations"):
+        if not isinstance(metadata.get(name) or {}, Mapping):
+            message = f"metadata.{name} is no mapping"
+            raise TypeError(message)
 
 
 def _said(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import FabricName, GroupName, NodeName, PciAddress
 from railwright.facts.model import Distance, Gpu, NicPort
 from railwright.intent.model import GroupOverride, Intent, RailSelector
@@ -134,10 +135,9 @@ def _gpu_for(selector: RailSelector, item: Candidate) -> tuple[Distance | None, 
     if selector.gpu is None:
         return item.distances[0] if item.distances else (None, None)
     ordered = sorted((gpu for _, gpu in item.distances), key=lambda gpu: gpu.pci)
-    if selector.gpu.isdigit() and int(selector.gpu) < len(ordered):
-        wanted = ordered[int(selector.gpu)].pci
-    else:
-        wanted = PciAddress(selector.gpu.lower())
+    index = whole_number(selector.gpu)
+    by_index = ordered[index].pci if index is not None and index < len(ordered) else None
+    wanted = by_index or PciAddress(selector.gpu.lower())
     return next(((apart, gpu) for apart, gpu in item.distances if gpu.pci == wanted), (None, None))
 
 

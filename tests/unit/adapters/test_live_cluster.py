@@ -1,13 +1,14 @@
 """What the adapter does when the API server misbehaves; what it does otherwise is in tests/contract."""
 
 import asyncio
+import itertools
 from typing import Any
 
 import httpx2
 import pytest
 from unit.adapters.an_api_server import CORE, LOGIN, Lines, a_cluster, status
 
-from railwright.adapters import transport, watching
+from railwright.adapters import paging, transport, watching
 from railwright.core.errors import ClusterBusy, ClusterUnreachable, KindNotServed, PermissionMissing
 from railwright.core.kinds import CONFIG_MAP, NODE
 from railwright.core.objects import Ref
@@ -38,6 +39,47 @@ async def test_a_list_is_read_page_by_page_and_items_get_their_kind() -> None:
     listed = [obj async for obj in a_cluster(handler).list(Selection(NODE))]
     assert asked == ["", "page2"]
     assert [(obj["apiVersion"], obj["kind"]) for obj in listed] == [("v1", "Node")] * 2
+
+
+@pytest.mark.parametrize(
+    ("token_of_page", "items", "said", "most"),
+    [
+        (lambda _page: "same", 1, "a page that it gave before", 2),
+        (lambda page: "ab"[page % 2], 1, "a page that it gave before", 3),
+        (str, 0, "more than 100 empty pages", 101),
+        (str, 1, "more than 300 pages", 300),
+    ],
+    ids=["the same page", "two pages in turn", "empty pages", "pages"],
+)
+@pytest.mark.parametrize("kind", [NODE, CONFIG_MAP], ids=lambda kind: kind.kind)
+async def test_a_list_that_does_not_end_is_an_error(monkeypatch, kind, token_of_page, items, said, most) -> None:
+    monkeypatch.setattr(paging, "MOST_PAGES", 300)
+    pages = itertools.count()
+    asked: list[str] = []
+
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/api/v1":
+            return httpx2.Response(200, json=CORE)
+        asked.append(request.url.params.get("continue", ""))
+        found = [{"metadata": {"name": "n"}}] * items
+        return httpx2.Response(200, json={"metadata": {"continue": token_of_page(next(pages))}, "items": found})
+
+    with pytest.raises(ClusterUnreachable, match="the list does not end: .* " + said):
+        [obj async for obj in a_cluster(handler).list(Selection(kind, brief=True))]
+    assert len(asked) == most
+
+
+async def test_a_page_may_be_empty_and_have_a_next_one() -> None:
+    tokens = {"": "a", "a": "b", "b": ""}
+
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/api/v1":
+            return httpx2.Response(200, json=CORE)
+        token = tokens[request.url.params.get("continue", "")]
+        found = [] if token else [{"metadata": {"name": "n"}}]
+        return httpx2.Response(200, json={"metadata": {"continue": token}, "items": found})
+
+    assert len([obj async for obj in a_cluster(handler).list(Selection(NODE))]) == 1
 
 
 async def test_a_read_is_tried_again_when_the_server_is_busy() -> None:

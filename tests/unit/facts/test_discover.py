@@ -397,3 +397,24 @@ async def test_a_ledger_that_may_not_be_read_is_unseen_unless_its_namespace_is_n
         cluster.failing[kinds.NAMESPACE] = DENIED
     facts = (await look(cluster)).cluster
     assert any(item.what.startswith("ConfigMap in railwright") for item in facts.unseen) is is_unseen
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"namespace": ""}, "it names no namespace"),
+        ({"labels": True}, "metadata.labels is no mapping"),
+        ({"annotations": ["a"]}, "metadata.annotations is no mapping"),
+    ],
+    ids=["no namespace", "labels", "annotations"],
+)
+async def test_an_object_whose_metadata_no_server_stores_is_unseen_and_the_others_are_read(metadata, said):
+    cluster = an_openshift()
+    good = an_object(kinds.SUBSCRIPTION, "good", "elsewhere", spec={"name": ["nfd"]})
+    odd = an_object(kinds.SUBSCRIPTION, "odd", "elsewhere", spec={"name": "nfd"})
+    odd["metadata"] |= metadata
+    cluster.objects |= {Ref(kinds.SUBSCRIPTION, "elsewhere", item["metadata"]["name"]): item for item in (good, odd)}
+    snapshot = await look(cluster)
+    assert {item["metadata"]["name"] for item in snapshot.cluster.of_kind(kinds.SUBSCRIPTION)} >= {"good"}
+    assert "odd" not in {item["metadata"]["name"] for item in snapshot.cluster.of_kind(kinds.SUBSCRIPTION)}
+    assert any(said in item.why for item in snapshot.cluster.unseen)

@@ -67,3 +67,8 @@ def test_shuffled_lines_of_two_runs_are_no_result(data: st.DataObject) -> None:
     lines = (ROOT / "perftest" / "write-bandwidth-gbit.txt").read_text().splitlines(keepends=True)
     mixed = data.draw(st.permutations(lines + lines))
     assert not parse_perftest("".join(mixed)).bandwidth
+
+
+def test_a_place_in_the_list_of_hcas_that_is_no_number_is_unknown() -> None:
+    channel = parse_nccl((ROOT / "nccl" / "gpu-direct.txt").read_text().replace("via NET/IB/0", "via NET/IB/²"))
+    assert {item.hca_index for item in channel.channels} == {None}

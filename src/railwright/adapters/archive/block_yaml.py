@@ -26,6 +26,8 @@ _SPECIAL = frozenset("-?:,[]{}#&*!|>'\"%@` ")
 _SINGLE = re.compile(r"'((?:[^']|'')*)'")
 _DOUBLE = re.compile(r'"([^"\\]*)"')
 _ODD = re.compile(r"[^\x20-\x7e\n]")
+_LONGEST_KEY = 1000
+"""YAML ends the key of a mapping after 1024 characters, marks included; the whole parser counts them. Source: YAML 1.2.2, 7.4."""
 _EMPTY: dict[str, type] = {"{}": dict, "[]": list}
 
 
@@ -118,7 +120,7 @@ class _Reader:
         found: dict[str, Any] = {}
         while self.indent() == indent:
             cut = _key_of(self._lines[self.at][indent:])
-            if cut is None or cut[0] in found:
+            if cut is None or cut[0] in found or len(cut[0]) > _LONGEST_KEY:
                 raise Unusual
             key, rest = cut
             self.at += 1

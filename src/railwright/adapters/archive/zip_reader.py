@@ -71,7 +71,7 @@ class ZipReader:
         if len(infos) > MAX_FILES:
             raise too_much(self._where, f"it has more than {MAX_FILES:,} files")
         for info in infos:
-            if info.is_dir():
+            if info.filename[-1:] in {"", "/"}:  # ZipInfo.is_dir fails on a name that is empty
                 continue
             left_aside = _why_not(info)
             try:

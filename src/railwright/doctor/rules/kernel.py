@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import NodeName, RuleId
 from railwright.core.risk import Risk
 from railwright.doctor.model import (
@@ -323,7 +324,7 @@ def judge_memlock(seen: Seen) -> Iterator[Finding | Unknown]:
         limit = hardware.runtime.memlock or hardware.memlock_limit or ""
         if not limit:
             unread.append(name)
-        elif limit.isdigit() and int(limit) < _ENOUGH_KIB:
+        elif (size_kib := whole_number(limit)) is not None and size_kib < _ENOUGH_KIB:
             origin = f" ({hardware.runtime.memlock_origin})" if hardware.runtime.memlock_origin else ""
             evidence.append(on_node(name, "locked memory of a new container", f"{limit} KiB{origin}"))
             caught += _caught(seen.pods_by_node.get(name, ()), promised)

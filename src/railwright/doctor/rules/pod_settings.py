@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import RuleId
 from railwright.core.multus import networks_of
 from railwright.core.objects import labels_of
@@ -171,8 +172,7 @@ def _of(container: ContainerFacts, rails: int, types: frozenset[str]) -> Iterato
     env = container.environment
     yield from switched_off(env)
     yield from _device_lists(env, rails)
-    index = env.get("NCCL_IB_GID_INDEX", "")
-    if index.lstrip("-").isdigit() and int(index) >= 0 and types & {"macvlan", "ipvlan"}:
+    if whole_number(env.get("NCCL_IB_GID_INDEX", "")) is not None and types & {"macvlan", "ipvlan"}:
         yield (
             "NCCL_IB_GID_INDEX",
             "on macvlan children each pod's addresses have other places in the port's table",
@@ -186,16 +186,16 @@ def _of(container: ContainerFacts, rails: int, types: frozenset[str]) -> Iterato
             "Use eth0, the pod network, to begin.",
         )
     for name in ("NCCL_IB_TC", "UCX_IB_TRAFFIC_CLASS", "NVSHMEM_IB_TRAFFIC_CLASS", "NCCL_GIN_IB_TC"):
-        value = env.get(name, "")
-        if value.isdigit() and int(value) > 255:
+        if (whole_number(env.get(name, "")) or 0) > 255:
             yield name, "a traffic class is a byte: DSCP x 4, plus the ECN bits", "Give 106 for DSCP 26, for instance."
     classes = {
-        name: env[name]
+        name: number
         for name in ("NCCL_IB_TC", "NCCL_GIN_IB_TC", "UCX_IB_TRAFFIC_CLASS", "NVSHMEM_IB_TRAFFIC_CLASS")
-        if env.get(name, "").isdigit()
+        if (number := whole_number(env.get(name, ""))) is not None
     }
-    if len({int(value) >> 2 for value in classes.values()}) > 1:
-        yield next(iter(classes)), f"the libraries use unlike traffic classes ({classes})", "Give all of them the same."
+    if len({number >> 2 for number in classes.values()}) > 1:
+        listed = ", ".join(f"{name}={number}" for name, number in classes.items())
+        yield next(iter(classes)), f"the libraries use unlike traffic classes ({listed})", "Give all of them the same."
 
 
 def _device_lists(env: Mapping[str, str], rails: int) -> Iterator[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import NodeName, PciAddress, RuleId
 from railwright.core.objects import KubeObject, dig, ref_of
 from railwright.core.risk import Risk
@@ -350,8 +351,9 @@ def _functions_of(policy: KubeObject) -> Mapping[str, frozenset[int]]:
     selector = dig(policy, "spec", "nicSelector", default={})
     for text in (*(selector.get("pfNames") or ()), *(selector.get("rootDevices") or ())):
         name, _, part = str(text).partition("#")
-        first, _, last = part.partition("-")
-        numbers = range(int(first), int(last or first) + 1) if first.isdigit() and (last or first).isdigit() else every
+        start, _, end = part.partition("-")
+        first, last = whole_number(start), whole_number(end or start)
+        numbers = range(first, last + 1) if first is not None and last is not None else every
         found[name] = frozenset(numbers)
     return found
 

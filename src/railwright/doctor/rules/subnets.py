@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from railwright.core import kinds
+from railwright.core.foreign_text import whole_number
 from railwright.core.ids import NodeName, RuleId
 from railwright.core.multus import RESOURCE_NAME
 from railwright.core.objects import KubeObject, dig, ref_of
@@ -91,7 +92,7 @@ def _kept_apart(hardware: NodeHardware, rails: list[RailHere]) -> bool:
 def _value(hardware: NodeHardware, rail: RailHere, key: str) -> int:
     """A sysctl as it applies: the larger one of all and of the device."""
     found = [hardware.system.sysctls.get(f"net.ipv4.conf.{name}.{key}", "0") for name in ("all", rail.port.netdev)]
-    return max(int(text) if text.isdigit() else 0 for text in found)
+    return max(whole_number(text) or 0 for text in found)
 
 
 def _networks(seen: Seen) -> Iterator[Finding]:
