@@ -454,12 +454,7 @@ def workload(
 
 
 def images(decided: Plan, *, cluster: ClusterFacts | None = None, catalog: Catalog | None = None) -> ImageList:
-    """
-    List every image that a plan needs.
-
-    Args:
-        cluster: what was read of the cluster that it is for; says what the operators' bundles bring.
-    """
+    """List every image that a plan needs; facts of its cluster say what the operators' bundles bring."""
     return _images(decided, catalog or load_catalog(), bundle_images(cluster) if cluster is not None else None)
 
 
