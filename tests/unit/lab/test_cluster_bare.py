@@ -1,12 +1,14 @@
 """A bare virtual cluster: what it begins with, who is played on it, what drivers and GPUs are there."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from railwright.core.kinds import CLUSTER_VERSION, DAEMON_SET, DEPLOYMENT, NODE
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
+from railwright.lab.cluster.guest.port_addresses import by_address
 from railwright.lab.cluster.images import PAUSE, SRIOV_DEVICE_PLUGIN, TOOLS
 from railwright.lab.cluster.openshift import OS_RELEASE, devices_of, platform_objects
 from railwright.lab.cluster.operands import OPERATORS_NODE, runnable
@@ -111,8 +113,27 @@ def test_the_sriov_device_plugin_is_real_and_reads_what_its_operator_wrote(
     pod = pod_spec("any", container)
     (plugin,) = pod["containers"]
     assert (plugin["image"], plugin["args"]) == (SRIOV_DEVICE_PLUGIN, arguments)
-    assert {"name": "settings", "configMap": {"name": settings}} in pod["volumes"]
+    assert [volume["configMap"] for volume in pod["volumes"] if "configMap" in volume] == [{"name": settings}]
     assert {"name": "settings", "mountPath": "/etc/pcidp"} in plugin["volumeMounts"]
+
+
+def test_ports_that_a_pool_names_are_said_by_address_before_the_plugin_reads_them(tmp_path: Path) -> None:
+    pod = pod_spec("any", "kube-sriovdp")
+    (before,) = pod["initContainers"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in before["volumeMounts"]}
+    assert before["command"][-2:] == [f"{mounts['given']}/config.json", f"{mounts['settings']}/config.json"]
+    for name, address in (("rail0", "0000:01:00.0"), ("rail1", "0000:03:00.0")):
+        (tmp_path / "devices" / address).mkdir(parents=True)
+        (tmp_path / "net" / name).mkdir(parents=True)
+        (tmp_path / "net" / name / "device").symlink_to(tmp_path / "devices" / address)
+    pools = [{"selectors": {"pfNames": names, "isRdma": True}} for names in (["rail0"], ["rail1#0-3"], ["gone"])]
+    said = by_address({"resourceList": [*pools, {"selectors": {"vendors": ["15b3"]}}]}, tmp_path / "net")
+    assert [pool["selectors"] for pool in said["resourceList"]] == [
+        {"pciAddresses": ["0000:01:00.0"], "isRdma": True},
+        {"pfNames": ["rail1#0-3"], "isRdma": True},
+        {"pfNames": ["gone"], "isRdma": True},
+        {"vendors": ["15b3"]},
+    ]
 
 
 def test_monitoring_wants_no_node() -> None:

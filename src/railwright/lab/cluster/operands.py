@@ -8,6 +8,7 @@ part in RDMA (monitoring, MIG) want no node, which counts as ready: each pod tak
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from railwright.core.kinds import DAEMON_SET, DEPLOYMENT
@@ -41,6 +42,10 @@ _SETTINGS = {
         ["--resource-prefix=openshift.io", "--config-file=/etc/pcidp/$(NODE_NAME)"],
     ),
 }
+
+_BY_NAME = "kube-sriovdp"
+"""The container whose pools name ports: others name VFs, by their port's name and numbers."""
+_BY_ADDRESS = Path(__file__).parent / "guest" / "port_addresses.py"
 
 
 def real_operands(react: React) -> React:
@@ -96,7 +101,27 @@ def _of_daemon_set(name: str, pod: Mapping[str, Any]) -> dict[str, Any]:
                 *({"name": key, "hostPath": {"path": path}} for key, path in _PLUGIN_FOLDERS.items()),
                 {"name": "settings", "configMap": {"name": _SETTINGS[each][0]}},
             ]
+    if _BY_NAME in names:
+        _say_by_address(made)
     return made
+
+
+def _say_by_address(pod: dict[str, Any]) -> None:
+    """Let the plugin read settings in which ports are said by address: the one that can be built here is of 2022-11."""
+    place = _SETTINGS[_BY_NAME][1]
+    settings = pod["volumes"].pop()
+    pod["volumes"] += [{**settings, "name": "given"}, {"name": "settings", "emptyDir": {}}]
+    pod["initContainers"] = [
+        {
+            **_waiting("port-addresses"),
+            "image": TOOLS,
+            "command": ["python3", "-c", _BY_ADDRESS.read_text(), "/given/config.json", f"{place}/config.json"],
+            "volumeMounts": [
+                {"name": "given", "mountPath": "/given"},
+                {"name": "settings", "mountPath": place},
+            ],
+        }
+    ]
 
 
 _PLUGIN_FOLDERS = {
