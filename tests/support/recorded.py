@@ -7,7 +7,11 @@ from railwright.simulator.ownership import Manager
 
 @contextmanager
 def said_by(world, case):
-    """Let the status of a case's object be the recorded one, whoever writes it, and their own again at the end."""
+    """
+    Let the status of a case's object be the recorded one, whoever writes it, and their own again at the end.
+
+    What a case `keeps` of a status stays the writer's own: what names the devices of that world.
+    """
     engine, recorded = world.cluster.engine, case["status"]
     written, held_back = engine.store.merge, {}
 
@@ -17,7 +21,9 @@ def said_by(world, case):
     def as_recorded(ref, change, manager, now, *, dry_run=False, status=False):
         if status and is_meant(ref):
             held_back[ref] = change.get("status", {}), manager
-            change = {"status": {**dict.fromkeys(change.get("status", {})), **recorded}}
+            own = change.get("status", {})
+            kept = {key: own[key] for key in case.get("keeps", ()) if key in own}
+            change = {"status": {**dict.fromkeys(own), **kept, **recorded}}
         return written(ref, change, manager, now, dry_run=dry_run, status=status)
 
     engine.store.merge = as_recorded
