@@ -1,22 +1,19 @@
 """`railwright doctor`."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from railwright import api
 from railwright.cli.edge import run, show
 from railwright.cli.options import DEFAULT_FILE, Common, Wanted
+from railwright.cli.pasted import read_log
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
 from railwright.cli.ways import Ways
 
 FailOn = Literal["info", "warning", "error", "never"]
-_LOG_LIMIT_BYTES = 64 * 1024 * 1024 + 1
-"""One more than the doctor reads, so that it sees, and says, that the beginning is not there."""
-_CHUNK_BYTES = 8 * 1024 * 1024
 
 
 def doctor(
@@ -60,7 +57,7 @@ def doctor(
             wanted_from=_origin(wanted),
         )
         if log is not None:
-            return show(api.text_document(api.diagnose_text(_text(log), asked), fail_on=threshold), common)
+            return show(api.text_document(api.diagnose_text(read_log(log), asked), fail_on=threshold), common)
         async with await api.open_cluster(common.cluster, ways.access) as world:
             record = await api.diagnose(world, intents_in(wanted), asked, progress=progress(quiet=common.quiet))
             return show(api.diagnosis_document(record), common)
@@ -73,32 +70,3 @@ def _origin(wanted: Wanted) -> str:
     if wanted.file is not None:
         return str(wanted.file)
     return f"./{DEFAULT_FILE} (found here, no -f was given)" if DEFAULT_FILE.exists() else ""
-
-
-def _text(log: Path) -> str:
-    """
-    Read the end of a log.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    if str(log) == "-":
-        return _end_of(sys.stdin.buffer)
-    if log.is_char_device() or log.is_block_device():
-        raise api.UsageError(f"{log} is a device, not a file with a log", hint="--log FILE, or --log - for stdin")
-    try:
-        with log.open("rb") as file:
-            size_bytes = file.seek(0, 2)
-            file.seek(max(0, size_bytes - _LOG_LIMIT_BYTES))
-            return _end_of(file)
-    except OSError as error:
-        message = f"cannot read {log}: {error.strerror}"
-        raise api.UsageError(message, hint="--log FILE, or --log - for stdin") from error
-
-
-def _end_of(stream: BinaryIO) -> str:
-    """Keep the end of a stream, however long it is."""
-    kept = b""
-    while chunk := stream.read(_CHUNK_BYTES):
-        kept = (kept + chunk)[-_LOG_LIMIT_BYTES:]
-    return kept.decode(errors="replace")

@@ -8,7 +8,7 @@ a mistake and not as a crash. Scalars are read as YAML 1.2 says: `no`, `on` and 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -172,7 +172,8 @@ class _Reader:
             )
         node, size = known
         self._count(size, mark)
-        self._add(node, size)
+        # What does not fit its key is a mistake here; what stands inside of it, at the line where it is written.
+        self._add(replace(node, mark=mark), size)
 
     def _start(self, event: Any) -> None:
         mark = _mark(event)

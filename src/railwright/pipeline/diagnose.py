@@ -236,4 +236,6 @@ def diagnosis_document(record: DoctorRecord) -> Document:
 
 def text_document(diagnosis: Diagnosis, *, fail_on: Severity | None = Severity.ERROR) -> Document:
     """Show what pasted text tells."""
-    return doctor_document(diagnosis, cluster="", simulated=False, exit_code=exit_code_of(diagnosis, fail_on))
+    return doctor_document(
+        diagnosis, cluster="", simulated=False, exit_code=exit_code_of(diagnosis, fail_on), of="in this text"
+    )

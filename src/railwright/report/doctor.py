@@ -32,6 +32,7 @@ def doctor_document(
     problems: tuple[str, ...] = (),
     fixed: tuple[str, ...] = (),
     fix_outcome: str = "",
+    of: str = "",
 ) -> Document:
     """
     Show a diagnosis, of a cluster or of pasted text.
@@ -39,6 +40,7 @@ def doctor_document(
     Args:
         wanted: by what wanted state it was judged; empty for none.
         refusals: why the plan of that must not be carried out.
+        of: where nothing wrong was found, when that says little: "in this text".
     """
     payload = {
         "taken_at": taken_at or None,
@@ -53,7 +55,7 @@ def doctor_document(
         "problems": list(problems),
         "exit_code": exit_code,
     }
-    head = "\n".join(line for line in (_head(diagnosis, refusals), f"judged by {wanted}" if wanted else "") if line)
+    head = "\n".join(line for line in (_head(diagnosis, refusals, of), f"judged by {wanted}" if wanted else "") if line)
     parts = [head, _refusals_text(refusals), *(cause_text(item, diagnosis) for item in diagnosis.causes)]
     if fixed:
         parts.append(f"mended: {', '.join(fixed)}\n  {fix_outcome}")
@@ -94,7 +96,7 @@ def cause_text(finding: Finding, diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...]) -> str:
+def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...], of: str) -> str:
     by_severity = Counter(item.severity for item in diagnosis.causes)
     causes = ", ".join(
         count(by_severity[severity], severity.value)
@@ -102,7 +104,7 @@ def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...]) -> str:
         if by_severity[severity] and severity is not Severity.INFO
     )
     refused = f"the plan is refused ({count(len(refusals), 'refusal')})" if refusals else ""
-    parts = [text for text in (refused, causes) if text] or ["nothing wrong found"]
+    parts = [text for text in (refused, causes) if text] or [f"nothing wrong found {of}".rstrip()]
     if by_severity[Severity.INFO]:
         parts.append(f"{by_severity[Severity.INFO]} to know")
     effects = len(diagnosis.findings) - len(diagnosis.causes)

@@ -9,6 +9,7 @@ from railwright.doctor.registry import rule as find_rule
 from railwright.doctor.registry import rule_infos
 from railwright.intent.keys import KEYS, KeyDoc, find_key, parents_of
 from railwright.intent.model import Intent
+from railwright.intent.tree import shown_key
 from railwright.plan.in_force import asked_for, in_force
 from railwright.plan.model import Decision, Plan
 from railwright.plan.stages import TABLE, Row
@@ -20,6 +21,8 @@ from railwright.report.plain import plain
 from railwright.report.tables import table
 
 _NEAR = 5
+_EXAMPLES = "spec.network.mtu, gate-timeout or vfs-ready"
+_ALL = "railwright explain all lists every key and code"
 
 
 def explain_document(
@@ -59,8 +62,7 @@ def explain_document(
     elif holds:
         text = asked
     else:
-        message = f"nothing is named {asked!r}"
-        raise UsageError(message, hint=_near(asked, (name for name, _ in faults)))
+        raise _unknown(asked, (name for name, _ in faults))
     text += "".join(_in_force(item, named=len(holds) > 1) for item in holds)
     if key is not None and plan is None and not holds:
         text += "\n  in force: not looked up: add --cluster CONTEXT, beside ./rails.yaml or -f FILE"
@@ -107,6 +109,12 @@ def _fault(asked: str, faults: Iterable[tuple[str, str]]) -> str | None:
     return f"a fault of simulated clusters (--cluster sim:WORLD+{asked}): {said}" if said else None
 
 
+def _unknown(asked: str, faults: Iterable[str]) -> UsageError:
+    if not asked.strip():
+        return UsageError("the name to explain is empty", hint=f"give a name, such as {_EXAMPLES}; {_ALL}")
+    return UsageError(f"nothing is named '{shown_key(asked)}'", hint=_near(asked, faults))
+
+
 def _near(asked: str, faults: Iterable[str]) -> str:
     names = sorted(
         {key.path for key in KEYS}
@@ -118,7 +126,7 @@ def _near(asked: str, faults: Iterable[str]) -> str:
     )
     inside = [name for name in names if asked.lower() in name.lower()]
     near = [*inside, *(name for name in get_close_matches(asked, names, _NEAR) if name not in inside)][:_NEAR]
-    return f"did you mean {' or '.join(near)}?" if near else "railwright explain all lists every key and code"
+    return f"did you mean {' or '.join(near)}?" if near else _ALL
 
 
 def _everything() -> str:

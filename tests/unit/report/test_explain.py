@@ -25,6 +25,21 @@ def test_a_fault_written_wrong_is_guessed() -> None:
     assert "gpu-staged" in refused.value.hint
 
 
+@pytest.mark.parametrize("asked", ["", "  "])
+def test_an_empty_name_is_answered_with_what_to_give(asked: str) -> None:
+    with pytest.raises(UsageError, match="is empty") as refused:
+        api.explain(asked)
+    assert "did you mean" not in refused.value.hint
+    assert all(api.explain(name).text for name in ("spec.network.mtu", "gate-timeout", "vfs-ready"))
+    assert "spec.network.mtu, gate-timeout or vfs-ready" in refused.value.hint
+
+
+def test_a_name_that_is_too_long_for_any_is_cut() -> None:
+    with pytest.raises(UsageError, match="nothing is named 'kkk") as refused:
+        api.explain("k" * 3000)
+    assert len(refused.value.message) < 120
+
+
 # --- the value in force ----------------------------------------------------------------------------------------------
 
 INTENTS = api.parse_intents("""apiVersion: railwright.dev/v1alpha1
