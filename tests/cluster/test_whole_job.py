@@ -34,6 +34,7 @@ STAYS = (
 )
 """Our own namespace, the pools of addresses that whereabouts keeps, and what operators wrote on nodes: clean names it."""
 PLAYED = "VIRTUAL CLUSTER"
+METHODS = ("shared", "host-device")
 
 
 def railwright(*argv: str, kubeconfig: str = "", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -91,7 +92,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
     assert railwright("lab", "cluster", "down").returncode == 0
 
 
-@pytest.mark.parametrize("method", ["shared"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: str) -> None:
     wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
     before = bare.state()
@@ -101,6 +102,20 @@ def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: 
     assert PLAYED in said
     bare.does("status", *wanted)
     bare.does("clean", "--yes")
-    left = [line for line in differences(before, bare.state()) if not any(word in line for word in STAYS)]
-    assert left == []
-    assert bare.own_labels() == []
+    assert left(before, bare) == []
+
+
+def test_one_method_after_the_other_leaves_nothing_of_the_one_before(bare: Bare) -> None:
+    before = bare.state()
+    for method in (*METHODS, METHODS[0]):
+        wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
+        bare.does("apply", *wanted, "--yes", "--skip-verify")
+        bare.does("verify", *wanted, "--quick", "--yes")
+    bare.does("clean", "--yes")
+    assert left(before, bare) == []
+
+
+def left(before: State, bare: Bare) -> list[str]:
+    """Name what is not as it was before, but for what stays and is said to."""
+    found = [line for line in differences(before, bare.state()) if not any(word in line for word in STAYS)]
+    return found + bare.own_labels()

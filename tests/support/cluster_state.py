@@ -9,7 +9,8 @@ from typing import Any
 
 COMING_AND_GOING = frozenset({"events", "leases", "componentstatuses", "pods", "controllerrevisions"})
 _SERVERS_OWN = ("resourceVersion", "managedFields", "generation", "creationTimestamp", "uid")
-_OF_NODES = ("capacity", "allocatable")
+_OF_NODES = ("allocatable",)
+"""A kubelet keeps the capacity of a device plugin that has stopped for minutes; what it gives out is 0 at once."""
 State = dict[str, Mapping[str, Any]]
 """Kind, namespace and name -> the object, without what the API server and heartbeats write."""
 
