@@ -6,6 +6,13 @@ from railwright.doctor.text.errnos import EINVAL, ENODEV, ETIMEDOUT
 from railwright.doctor.text.model import TextRule
 from railwright.doctor.text.signals import says
 
+_UNREACHABLE = "destination is unreachable|unreachable destination|is unreachable|no route to peer|host unreachable"
+_NO_ROUTE = "UCX finds no route from this rail's address to the peer's."
+_ROUTES = (
+    "Give the rail's network a route to the others' subnets (routes or gateway in its IPAM), or set "
+    "UCX_IB_ROCE_REACHABILITY_MODE=all where the fabric routes between rails by itself."
+)
+
 GID_NOT_USABLE = TextRule(
     RuleInfo(
         name=RuleId("log-gid-not-usable"),
@@ -46,6 +53,7 @@ GID_NOT_USABLE = TextRule(
         says(
             "rdma_cm_event_addr_error|rdma_resolve_addr|rdma_resolve_route|rdma_bind_addr|rdma_cm_event_route_error|addr_error",
             f"-19|error|{ENODEV}|fail",
+            unless=f"-110|{ETIMEDOUT}",
             cause="rdma_cm finds no RDMA device for this address: the address is not on the rail, the VF has no GUID, or in the "
             "namespace mode shared the library sees devices that the pod may not open.",
             remedy="Give an address of the rail (--source_ip, --bind_source_ip), use rdma-core 37 or newer, or the namespace mode "
@@ -92,16 +100,41 @@ PEER_NOT_REACHED = TextRule(
             "completion|wr_id|opcode|wc|vendor|net/ib|failed status",
         ),
         says(
+            "rdma_resolve_addr|rdma_resolve_route|rdma_cm_event_addr_error|rdma_cm_event_route_error",
+            f"-110|{ETIMEDOUT}",
+            cause="Nobody answered for this address: the peer has no such address on this rail, or the network between is cut.",
+        ),
+        says(
+            "async event|async error event|asynchronous event",
+            "work queue|~qp~|~cq error|srq catastrophic",
+            unless="last wqe|established",
+            cause="The NIC ended one connection by itself: what it was told to read or write was not its own, or the queue overran.",
+            remedy="Read the lines before it: which memory was registered, and which rank ended first.",
+        ),
+        says(
+            "socketprogress|socket progress",
+            "closed by remote peer|closed by peer",
+            cause="The other rank ended, or cut the connection; what happened is in its own log, which ended first.",
+            remedy="Read the log of the rank that is named, and that of the rank which ended first.",
+        ),
+        says(
             "vendor err 249|vendor err 0xf9",
             cause="The peer's port is not there any more, or the two NICs are of one host.",
             remedy="Set NCCL_NET_DISABLE_INTRA=1 or NCCL_CROSS_NIC=0, and give each rail its own subnet.",
         ),
         says(
-            "destination is unreachable|unreachable destination|is unreachable|no route to peer|host unreachable",
-            "ucx|ucp|rc_|~dc|roce|mlx5|uct|rdma|endpoint",
-            cause="UCX finds no route from this rail's address to the peer's.",
-            remedy="Give the rail's network a route to the others' subnets (routes or gateway in its IPAM), or set "
-            "UCX_IB_ROCE_REACHABILITY_MODE=all where the fabric routes between rails by itself.",
+            _UNREACHABLE,
+            "rc_|~dc|roce|mlx5|rdma",
+            cause=_NO_ROUTE,
+            remedy=_ROUTES,
+        ),
+        says(
+            _UNREACHABLE,
+            "ucx|ucp|uct|endpoint",
+            # It lists what it tried: of transports inside a node alone, "unreachable" says nothing about the fabric.
+            unless="rc_|~dc|roce|mlx5|rdma|posix/memory|sysv/memory",
+            cause=_NO_ROUTE,
+            remedy=_ROUTES,
         ),
         says(
             "rdma_cm_event_unreachable|rdma_cm_event_rejected|rdma_cm_event_connect_error|rdma_cm_event_route_error|unexpected cm event"
@@ -172,7 +205,8 @@ PORT_LOST = TextRule(
         says(
             "async event|async error event|asynchronous event|~port_err|_port_err|~port error|lid_change|device_fatal|catastrophic",
             "~port error|~port_err|_port_err|~port down|fatal|catastrophic|error event|lid_change|port_active|async",
-            unless="libfabric debug|port_active|port active|gid table change",
+            unless="libfabric debug|port_active|port active|gid table change|~qp~|work queue|~cq error|srq |communication "
+            "established|path migrat|reregist|~sm change|p_key table|last wqe|send queue drained",
             cause="The NIC reported a port error to the job: the link went down for a moment.",
         ),
         says(
@@ -186,6 +220,18 @@ PORT_LOST = TextRule(
             unless="module event: module 0, cable plugged|nvidia|peermem|verification",
             cause="The port's cable or transceiver reports an error.",
             remedy="Reseat or replace it; see that the switch and the NIC know this kind of cable and can feed it.",
+        ),
+        says(
+            "state down physical_state",
+            severity=Severity.WARNING,
+            cause="An RDMA port is down, which is as it should be where nobody uses it.",
+            remedy="Where the port is a rail's, look at its cable and at the port of the switch.",
+        ),
+        says(
+            "link detected: no~",
+            severity=Severity.WARNING,
+            cause="ethtool sees no link on a port, which is as it should be where nobody uses it.",
+            remedy="Where the port is a rail's, look at its cable and at the port of the switch.",
         ),
         says(
             "~cable|module event",

@@ -143,7 +143,7 @@ WRONG_DEVICES = TextRule(
         says(
             "socketstartconnect|socketpollconnect|socketprogress|nccl_net_socket|ncclsocket",
             f"fail|connection closed|connection reset|software caused|{ECONNREFUSED}|{EHOSTUNREACH}|{ETIMEDOUT}",
-            unless="retrying succeeded",
+            unless="retrying succeeded|closed by remote peer|closed by peer",
             cause="Ranks cannot reach each other over TCP, before RDMA is even tried.",
             remedy="Check NCCL_SOCKET_IFNAME, network policies, service mesh sidecars and host firewalls.",
         ),

@@ -34,7 +34,7 @@ LIMIT_REACHED = TextRule(
         says(
             f"{_REGISTRATION}|ibv_create_cq|ibv_create_qp|create_cq|create_qp|create qp|create cq|~mlock|ibv_alloc_pd|ibv_create_srq",
             ENOMEM,
-            unless="cuda|gpu memory|limits exceeded",
+            unless="cuda|gpu memory|limits exceeded|dmabuf",
             cause="Memory could not be locked: the container's limit of locked memory is too small for its user.",
             remedy="Run as root with IPC_LOCK, or raise the runtime's limit: default_ulimits memlock=-1:-1 in CRI-O (by a "
             "MachineConfig), LimitMEMLOCK=infinity for containerd.",
@@ -155,6 +155,7 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             "allocate mr|create mr|reg_dmabuf_mr|reg_mr|register mr",
             "couldn't|could not|cannot|unable|fail|error=",
             window=5,
+            unless="dlvsym|dlsym|undefined symbol",
             cause="The NIC refused the GPU's memory, which was offered as dma-buf: by an old NIC driver or kernel, by the GPU's "
             "BAR1 being too small or full, or by an IOMMU or ACS setting between the two.",
             remedy="Try a small message (-s 65536) to tell a full BAR1 from a path that is refused; then look at BAR1 (nvidia-smi -q), "
@@ -170,8 +171,16 @@ GPU_MEMORY_NOT_REGISTERED = TextRule(
             "NVSHMEM use its CPU proxy (NVSHMEM_IBGDA_NIC_HANDLER=cpu, or IBRC).",
         ),
         says(
-            "undefined symbol|symbol lookup error|dlvsym failed|dlsym failed|undefined reference|version `ibverbs|version `mlx5",
+            "undefined symbol|symbol lookup error|undefined reference|version `ibverbs|version `mlx5",
             "mlx5dv|ibv_|libmlx5|libibverbs|mlx5_",
+            unless="dlvsym failed|dlsym failed",
+            cause="The image's rdma-core is older than the library expects.",
+            remedy="Use an image with a newer rdma-core.",
+        ),
+        says(
+            "dlvsym failed|dlsym failed",
+            "mlx5dv|ibv_|libmlx5|libibverbs|mlx5_",
+            severity=Severity.WARNING,
             cause="The image's rdma-core is older than the library expects. NCCL only probes versions with such lines; what is "
             "missing is then not used (Data Direct, dma-buf).",
             remedy="Use an image with a newer rdma-core; look for GDRDMA in NCCL's channel lines before believing it harmful.",
