@@ -9,7 +9,7 @@ from railwright.core.errors import ClusterUnreachable
 from railwright.core.kinds import SRIOV_NETWORK_NODE_STATE
 from railwright.core.objects import KubeObject, ref_of
 from railwright.lab.cluster import vfs
-from railwright.lab.cluster.vfs import VfMaker, Wanted, wanted_vfs
+from railwright.lab.cluster.vfs import VfMaker, Wanted, plugin_pods, wanted_vfs
 from railwright.lab.rdma.machine import ShellResult
 from railwright.standins.model import Objects
 from railwright.standins.workloads import daemon_set
@@ -65,8 +65,8 @@ async def test_functions_are_made_once_and_go_when_nobody_asks_any_more(monkeypa
 
     monkeypatch.setattr(vfs, "connected", connected)
     maker = VfMaker(Path("/nowhere"))
-    for wanted in ((Wanted("0000:01:00.0", 4, 4200),), (Wanted("0000:01:00.0", 4, 4200),), ()):
-        await maker.bring("node-1", wanted)
+    wishes = ((Wanted("0000:01:00.0", 4, 4200),), (Wanted("0000:01:00.0", 4, 4200),), ())
+    assert [await maker.bring("node-1", wanted) for wanted in wishes] == [True, False, True]
     assert link.commands == [
         "/usr/lib/railwright/vfs 0000:01:00.0 4 4200",
         "/usr/lib/railwright/vfs 0000:01:00.0 0 4200",
@@ -83,8 +83,21 @@ async def test_a_port_that_refuses_is_asked_again(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(vfs, "connected", connected)
     maker = VfMaker(Path("/nowhere"))
     for _ in range(2):
-        await maker.bring("node-1", (Wanted("0000:01:00.0", 4, 4200),))
+        assert not await maker.bring("node-1", (Wanted("0000:01:00.0", 4, 4200),))
     assert len(link.commands) == 2
+
+
+def test_the_plugin_that_begins_anew_is_that_of_the_node() -> None:
+    def pod(name: str, owner: str, node: str) -> KubeObject:
+        meta = {"name": name, "namespace": NAMESPACE, "ownerReferences": [{"name": owner}]}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"nodeName": node}}
+
+    pods = (
+        pod("a", "sriov-device-plugin", "node-1"),
+        pod("b", "sriov-device-plugin", "node-2"),
+        pod("c", "sriov-network-config-daemon", "node-1"),
+    )
+    assert [ref.name for ref in plugin_pods(Objects({ref_of(each): each for each in pods}), "node-1")] == ["a"]
 
 
 async def test_a_node_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

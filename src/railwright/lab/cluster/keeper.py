@@ -90,7 +90,7 @@ async def keep(folder: Path, shape: Shape, definitions: Path | None) -> None:
                 await install_definitions(client, definitions, NOT_SERVED)
                 async with (
                     playing(programs["kwok"].parent, plane, client, shape) as actors,
-                    making_vfs(actors, folder),
+                    making_vfs(actors, client, folder),
                 ):
                     await join_all(client, shape, lambda: _all_run(machines))
                     _write_kubeconfig(folder / KUBECONFIG, plane)
