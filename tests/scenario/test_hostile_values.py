@@ -47,6 +47,10 @@ READING = {
     "plan": ["plan", "-f", "rails.yaml"],
     "status": ["status", "-f", "rails.yaml"],
     "doctor": ["doctor"],
+}
+REFUSED = {
+    "apply": ["apply", "-f", "rails.yaml", "--yes"],
+    "clean": ["clean", "--yes"],
     "workload": ["workload", "-f", "rails.yaml", "-n", "training"],
     "images": ["images", "-f", "rails.yaml"],
 }
@@ -137,10 +141,13 @@ def test_a_command_over_a_hostile_archive_shows_text(command: str, archive: Path
     assert text
 
 
-@pytest.mark.parametrize("command", ["apply", "clean"])
-def test_a_writing_command_refuses_a_hostile_archive_in_plain_words(command: str, archive: Path, capsys):
-    options = ["-f", "rails.yaml"] if command == "apply" else []
-    assert checked(capsys, [command, *options, "--yes", "--cluster", f"bundle:{archive}"]) == ""
+@pytest.mark.parametrize("command", REFUSED)
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_what_a_hostile_archive_does_not_allow_is_refused_in_plain_words(
+    command: str, output: str, archive: Path, capsys
+):
+    """Nothing can be written to an archive, and this one's plan is refused: in words, and with nothing to be piped on."""
+    assert checked(capsys, [*REFUSED[command], "--cluster", f"bundle:{archive}", "-o", output]) == ""
 
 
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])

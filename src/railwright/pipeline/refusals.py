@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from railwright.core.errors import Refused
 from railwright.plan.model import NodePlan, Refusal
+from railwright.report.tables import one_line
 
 _MOST_NODES = 8
 """Nodes whose refusals are spelled out; a cluster of hundreds is refused for a few reasons, not for hundreds."""
@@ -30,9 +31,14 @@ def _line(item: Refusal) -> str:
     where = f" [{item.where}]" if item.where and item.node is None else ""
     sides = [f"expected {item.expected}"] if item.expected else []
     if item.seen and item.seen not in item.message:
-        sides.append(f"seen {item.seen}")
-    way_out = f"\n    way out: {item.hint}" if item.hint else ""
-    return f"{item.code}: {item.message}{where}{_in_brackets(sides)}{way_out}"
+        sides.append(f"seen {one_line(item.seen)}")
+    way_out = f"\n    way out: {_flat(item.hint)}" if item.hint else ""
+    return f"{_flat(f'{item.code}: {item.message}{where}{_in_brackets(sides)}')}{way_out}"
+
+
+def _flat(text: str) -> str:
+    """Write on one line what may hold words of the cluster's, so that they are no line of ours."""
+    return " ".join(text.splitlines())
 
 
 def _in_brackets(parts: list[str]) -> str:
