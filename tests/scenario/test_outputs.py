@@ -103,6 +103,9 @@ ERRORS = {
     "no-archive": (["discover", "--cluster", "bundle:nowhere.tgz"], 2, ["nowhere.tgz", "cannot be read"]),
     "no-archive-at-all": (["discover", "--cluster", "bundle:kept/rails.yaml"], 2, ["nothing in it is known"]),
     "archive-without-a-name": (["discover", "--cluster", "bundle:"], 2, ["names no file"]),
+    "archive-given-bare": (["doctor", "kept"], 2, ["next  railwright doctor --cluster bundle:kept"]),
+    "file-given-bare": (["plan", "kept/rails.yaml"], 2, ["next  railwright plan -f kept/rails.yaml"]),
+    "word-given-bare": (["doctor", "nowhere.tgz"], 2, ["next  railwright doctor --help"]),
     "hosted": (["apply", "-f", "RAILS", "--yes", "--cluster", "sim:hcp"], 7, ["hosted"]),
 }
 
@@ -209,6 +212,11 @@ def test_an_error_as_json_has_the_fields_of_the_error(run):
     error = json.loads(err)["error"]
     assert set(error) == {"code", "exit_code", "transient", "message", "hint", "context"}
     assert error["exit_code"] == 2
+
+
+def test_collect_ends_with_the_command_that_judges_what_was_collected(run, tmp_path):
+    _, out, _ = run(["collect", "--to", "ARCHIVE"])
+    assert out.splitlines()[-1] == f"read it: railwright doctor --cluster bundle:{tmp_path / 'collected.tgz'}"
 
 
 def test_apply_again_asks_nothing_and_writes_nothing(run, applied_state, tmp_path):

@@ -4,6 +4,7 @@ The command table; each command is imported when it runs.
 `--help` and `--version` are answered without the parser of options: importing it takes longer than they may.
 """
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from cyclopts import App
 
     from railwright.core.errors import UsageError
+
+_READ_ARCHIVES = frozenset({"discover", "doctor", "images", "plan", "status", "workload"})
+"""Commands that say something useful of an archive in place of a cluster."""
+_TAKE_A_FILE = frozenset({"apply", "clean", "doctor", "images", "plan", "render", "status", "verify", "workload"})
+"""Commands with -f."""
 
 
 def make_app(name: str = "railwright") -> "App":
@@ -84,8 +90,27 @@ def _wrong(error: "UsageError") -> int:
     return error.exit_code
 
 
+def _where_it_belongs(name: str, command: str, tokens: list[str]) -> str:
+    """Say with which option a file or folder that was given bare is read; empty where none is among these words."""
+    from pathlib import Path
+
+    for token in tokens:
+        path = Path(token)
+        try:
+            if not path.exists():
+                continue
+        except (OSError, ValueError):
+            # Words that can be no path.
+            continue
+        if command in _TAKE_A_FILE and path.suffix in {".yaml", ".yml"}:
+            return f"{name} {command} -f {shlex.quote(token)}"
+        if command in _READ_ARCHIVES:
+            return f"{name} {command} --cluster {shlex.quote(f'bundle:{token}')}"
+    return ""
+
+
 def _run(name: str, arguments: list[str]) -> int:
-    from cyclopts import CycloptsError, RepeatArgumentError
+    from cyclopts import CycloptsError, RepeatArgumentError, UnusedCliTokensError
 
     from railwright.cli.streams import unwritten
     from railwright.core.errors import UsageError
@@ -96,6 +121,8 @@ def _run(name: str, arguments: list[str]) -> int:
         known = f"{name} {arguments[0]} --help" if arguments[0] in COMMANDS else f"{name} --help"
         if isinstance(wrong, RepeatArgumentError) and wrong.token.keyword in {"--file", "-f"}:
             known = "several fabrics go into one file, parted by lines of ---; --name picks one of them"
+        if isinstance(wrong, UnusedCliTokensError):
+            known = _where_it_belongs(name, arguments[0], wrong.unused_tokens or []) or known
         return _wrong(UsageError(str(wrong), hint=known))
     except SystemExit:
         # Of the printer of --help, whose reader has seen enough (`| head`); no command ends so.

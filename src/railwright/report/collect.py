@@ -40,9 +40,7 @@ def _text(manifest: ArchiveManifest, file: str, size_bytes: int) -> str:
     gone += [f"  {item.what}: {item.why}" for item in manifest.missing]
     if gone:
         parts.append("could not be had\n" + "\n".join(gone))
-    parts.append(
-        f"look at it before you send it: tar -tzf {file}\nread it: railwright discover --cluster bundle:{file}"
-    )
+    parts.append(f"look at it before you send it: tar -tzf {file}\nread it: railwright doctor --cluster bundle:{file}")
     return "\n\n".join(parts)
 
 
