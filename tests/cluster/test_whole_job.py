@@ -30,11 +30,12 @@ STAYS = (
         "new: Lease railwright/",
     ),
     *("new: IPPool ", ".metadata.labels.feature.node.kubernetes.io/", ".metadata.labels.nvidia.com/"),
-    *(".metadata.labels.network.nvidia.com/", ".metadata.annotations"),
+    *(".metadata.labels.network.nvidia.com/", ".metadata.labels.sriovnetwork.openshift.io/", ".metadata.annotations"),
 )
 """Our own namespace, the pools of addresses that whereabouts keeps, and what operators wrote on nodes: clean names it."""
 PLAYED = "VIRTUAL CLUSTER"
-METHODS = ("shared", "host-device")
+FABRICS = {"shared": "fabric.yaml", "host-device": "fabric.yaml", "sriov": "fabric-sriov.yaml"}
+"""Method -> its example: an emulated port makes fewer virtual functions than railwright's default."""
 
 
 def railwright(*argv: str, kubeconfig: str = "", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -92,9 +93,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
     assert railwright("lab", "cluster", "down").returncode == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FABRICS)
 def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: str) -> None:
-    wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
+    wanted = wanted_of(method)
     before = bare.state()
     assert PLAYED in bare.does("plan", *wanted)
     bare.does("apply", *wanted, "--yes", "--skip-verify")
@@ -107,12 +108,17 @@ def test_a_bare_cluster_is_brought_to_proven_bytes_and_back(bare: Bare, method: 
 
 def test_one_method_after_the_other_leaves_nothing_of_the_one_before(bare: Bare) -> None:
     before = bare.state()
-    for method in (*METHODS, METHODS[0]):
-        wanted = ("-f", str(EXAMPLES / "fabric.yaml"), "--method", method)
+    for method in (*FABRICS, "shared"):
+        wanted = wanted_of(method)
         bare.does("apply", *wanted, "--yes", "--skip-verify")
         bare.does("verify", *wanted, "--quick", "--yes")
     bare.does("clean", "--yes")
     assert left(before, bare) == []
+
+
+def wanted_of(method: str) -> tuple[str, ...]:
+    """Give the options that say what is wanted."""
+    return ("-f", str(EXAMPLES / FABRICS[method]), "--method", method)
 
 
 def left(before: State, bare: Bare) -> list[str]:
