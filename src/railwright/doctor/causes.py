@@ -30,15 +30,30 @@ def explains(cause: Finding, effect: Finding) -> bool:
     """
     Whether one finding leads to what another shows, at the same place and about the same thing.
 
-    A remark explains nothing, and what one rule says twice stands side by side.
+    A remark explains nothing, and what one rule says twice stands side by side. A remark that quotes nothing but lines
+    which another finding quotes too says that one again.
     """
-    if cause.key == effect.key or cause.severity is Severity.INFO or not set(cause.leads_to) & set(effect.shows):
+    if cause.key == effect.key or cause.severity is Severity.INFO:
+        return False
+    if _repeats(effect, cause):
+        return True
+    if not set(cause.leads_to) & set(effect.shows):
         return False
     if cause.rule == effect.rule and cause.leads_to == effect.leads_to:
         return False
     same_nodes = not cause.nodes or not effect.nodes or bool(set(cause.nodes) & set(effect.nodes))
     same_thing = not cause.about or not effect.about or bool(_common(cause, effect)) or not _comparable(cause, effect)
     return same_nodes and same_thing
+
+
+def _repeats(remark: Finding, other: Finding) -> bool:
+    """Whether all that a remark saw is among what another finding saw, on the same nodes and word for word."""
+    if remark.severity is not Severity.INFO or not remark.evidence:
+        return False
+    return all(
+        any(item.node is not None and item.node == seen.node and item.value in seen.value for seen in other.evidence)
+        for item in remark.evidence
+    )
 
 
 def _common(one: Finding, other: Finding) -> set[str]:

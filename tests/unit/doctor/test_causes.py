@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from railwright.core.ids import NodeName, RuleId
 from railwright.doctor.causes import by_cause
-from railwright.doctor.model import Condition, Finding, Layer, Remedy, Severity
+from railwright.doctor.model import Condition, Evidence, Finding, Layer, Remedy, Severity
 
 WORKER_0, WORKER_1 = NodeName("worker-0"), NodeName("worker-1")
 
@@ -86,3 +88,28 @@ def test_the_nearest_cause_is_taken() -> None:
     far = a_finding("far", Layer.HARDWARE, leads_to=(Condition.NIC_DRIVER_NOT_READY,))
     found = dict(shape(by_cause((far, DRIVER, RESOURCE, LABELS))))
     assert found["resource"] == "driver"
+
+
+LINE = "[4007.0] mlx5_core 0000:4b:00.0 enp75s0np0: Link down"
+FLAPS = a_finding(
+    "flaps",
+    Layer.LINK,
+    severity=Severity.WARNING,
+    nodes=(WORKER_1,),
+    evidence=(Evidence("node worker-1", "kernel log", f"4 times: {LINE}", WORKER_1),),
+)
+REMARK = replace(FLAPS, key="remark", severity=Severity.INFO, evidence=(Evidence("log", "line 8", LINE, WORKER_1),))
+
+
+@pytest.mark.parametrize(
+    ("remark", "stands_under"),
+    [
+        (REMARK, "flaps"),
+        (replace(REMARK, severity=Severity.WARNING), ""),
+        (replace(REMARK, evidence=(replace(REMARK.evidence[0], node=WORKER_0),)), ""),
+        (replace(REMARK, evidence=(*REMARK.evidence, replace(REMARK.evidence[0], value="another line"))), ""),
+        (replace(REMARK, evidence=()), ""),
+    ],
+)
+def test_a_remark_stands_under_the_finding_whose_lines_it_repeats(remark: Finding, stands_under: str) -> None:
+    assert dict(shape(by_cause((remark, FLAPS))))["remark"] == stands_under

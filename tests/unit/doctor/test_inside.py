@@ -77,6 +77,15 @@ def test_a_rule_finds_what_a_fault_broke(rule: str, world: str) -> None:
     assert all(finding.remedy.text and finding.source for finding in found)
 
 
+def test_stored_builds_are_deleted_on_every_node_and_then_the_pods_that_are_to_start_again() -> None:
+    commands = asked(snapshot_of("adopt+stale-driver-build"), "kernel-has-no-driver").findings[0].remedy.commands
+    deleted = [item for item in commands if "mofed-container/inventory" in item]
+    assert [item.split()[2] for item in deleted] == ["node/worker-0", "node/worker-1"]
+    assert [item.rpartition("-")[0] for item in commands[len(deleted) :]] == [
+        "oc -n nvidia-network-operator delete pod mofed-rhel9.6-75cdcb5967-ds"
+    ] * 2
+
+
 def test_every_rule_on_nodes_is_listed() -> None:
     assert set(NAMES) <= {str(rule.info.name) for rule in RULES}
 

@@ -9,6 +9,7 @@ from railwright.core.ids import NodeName
 from railwright.doctor.diagnose import diagnose
 from railwright.doctor.model import Severity
 from railwright.doctor.text import lines
+from railwright.doctor.text.diagnose import diagnose_text
 from railwright.facts.model import EventFacts, LogRef, PodFacts, Snapshot, Unseen
 
 RULE = "log-module-does-not-fit"
@@ -91,6 +92,25 @@ def test_a_kernel_log_is_only_remarked_and_names_its_node() -> None:
 
     found = asked(inside(snapshot_of("h200-roce"), logged, "worker-1"), RULE).findings
     assert [(item.severity, item.nodes) for item in found] == [(Severity.INFO, ("worker-1",))]
+    assert found[0].cause.startswith("The kernel wrote this at some time since the node started, so it may be over: ")
+
+
+@pytest.mark.parametrize("nodes", [("worker-1",), ("worker-0", "worker-1")])
+def test_commands_name_the_nodes_where_the_text_was_met(nodes: tuple[str, ...]) -> None:
+    def logged(hardware):
+        line = "[ 12.5] mlx5_core 0000:4b:00.0 enp75s0np0: Link down"
+        return replace(hardware, system=replace(hardware.system, dmesg=(line,)))
+
+    snapshot = snapshot_of("h200-roce")
+    for node in nodes:
+        snapshot = inside(snapshot, logged, node)
+    found = asked(snapshot, "log-port-lost").findings
+    assert found[0].remedy.commands == tuple(f"railwright discover --node {node} -o json" for node in nodes)
+
+
+def test_pasted_text_names_no_node_so_the_command_leaves_it_open() -> None:
+    found = diagnose_text("mlx5_core 0000:4b:00.0 enp75s0np0: Link down").findings
+    assert found[0].remedy.commands == ("railwright discover --node NODE -o json",)
 
 
 def unread(snapshot: Snapshot) -> Snapshot:

@@ -24,7 +24,7 @@ from railwright.doctor.nic_policy import NAME
 from railwright.doctor.operators import GPU
 from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, holders
 from railwright.doctor.seen import Seen
-from railwright.doctor.showing import capped, on_host, on_node
+from railwright.doctor.showing import capped, on_host, on_node, one_a_node
 from railwright.doctor.subjects import CONNECTX, RAILS
 from railwright.doctor.wanted import (
     driver_environment,
@@ -161,7 +161,7 @@ KERNEL_WITHOUT_PACKAGES = RuleInfo(
         reads("meta", "mofed", "pci", relies_on=("values", "nvidia-version")),
         objects(kinds.NIC_CLUSTER_POLICY, kinds.CLUSTER_POLICY),
     ),
-    uses=(BY_OPERATORS, objects(kinds.MACHINE_CONFIG_POOL)),
+    uses=(BY_OPERATORS, objects(kinds.MACHINE_CONFIG_POOL, kinds.POD)),
     covers=("B011", "B031", "B045", "B162"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
 )
@@ -172,7 +172,7 @@ class _Misfit(Enum):
 
     REAL_TIME = "a real-time kernel, for which drivers have no packages"
     LARGE_PAGES = "a kernel with 64 KiB pages, whose name this GPU Operator cannot use"
-    OLD_BUILD = "another kernel than the driver builds that are kept on it"
+    OLD_BUILD = "another kernel than the driver builds that they keep"
 
 
 _FIXED_64K = (25, 3, 0)
@@ -202,7 +202,7 @@ def judge_kernel(seen: Seen) -> Iterator[Finding]:
             KERNEL_WITHOUT_PACKAGES,
             f"These nodes run {misfit.value}.",
             evidence=capped(evidence),
-            remedy=_for_kernel(misfit, next(item.node for item in evidence if item.node)),
+            remedy=_for_kernel(misfit, [item.node for item in evidence if item.node], seen),
             nodes=(item.node for item in evidence if item.node),
         )
 
@@ -211,11 +211,19 @@ def _is_realtime(kernel: str) -> bool:
     return ".rt" in kernel or kernel.endswith(("+rt", "-rt", "-realtime"))
 
 
-def _for_kernel(misfit: _Misfit, node: NodeName) -> Remedy:
+def _for_kernel(misfit: _Misfit, nodes: list[NodeName], seen: Seen) -> Remedy:
     if misfit is _Misfit.OLD_BUILD:
+        delete = one_a_node([(node, on_host(node, "rm -rf /var/opt/mofed-container/inventory")) for node in nodes])
+        pods = [
+            (node, f"oc -n {pod.namespace} delete pod {pod.name}")
+            for node in nodes
+            for pod in seen.pods_by_node.get(node, ())
+            if pod.name.startswith("mofed-")
+        ]
+        then = "then delete the driver's pods, which start again" if pods else "before the driver's pods come"
         return Remedy(
-            "Delete the stored builds, then let the driver pod start again; a newer Network Operator does it by itself.",
-            (on_host(node, "rm -rf /var/opt/mofed-container/inventory"),),
+            f"Delete the stored builds, {then}; a newer Network Operator does it by itself.",
+            (*delete, *one_a_node(pods)),
             risk=Risk.DRIVER_RELOAD,
             disrupts="every ConnectX port of the node while the driver is loaded",
         )

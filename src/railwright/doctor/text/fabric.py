@@ -198,9 +198,8 @@ PORT_LOST = TextRule(
         leads_to=(Condition.PORT_DOWN, Condition.RDMA_FAILS),
     ),
     cause="The port was not up when it was needed.",
-    remedy="Look at link_downed and symbol_error of the port over time; clean or replace cable and transceiver; on InfiniBand see "
-    "that one subnet manager is master and, for VFs, that it has virtualization enabled.",
-    commands=("railwright discover --node NODE -o json", "sminfo"),
+    remedy="Look at link_downed and symbol_error of the port over time; clean or replace cable and transceiver.",
+    commands=("railwright discover --node NODE -o json",),
     signals=(
         says(
             "async event|async error event|asynchronous event|~port_err|_port_err|~port error|lid_change|device_fatal|catastrophic",
@@ -246,6 +245,8 @@ PORT_LOST = TextRule(
             "~port|port_|physical state|phys state|base lid|~lid|~rate:|link_layer|link layer|mlx5|~ib~|roce",
             window=9,
             unless="phys_state: 5|carrier down time|polling for|polling every",
+            remedy="Look at link_downed and symbol_error of the port over time; clean or replace cable and transceiver. On InfiniBand "
+            "see that one subnet manager is master and, for VFs, that it has virtualization enabled (sminfo names the master).",
         ),
         says(
             "lid: 65535|lid 65535|base lid: 65535|port_lid: 65535|lid=0xffff|lid 0xffff|lid: 0xffff|sm lid: 0|sm_lid: 0",
@@ -253,12 +254,14 @@ PORT_LOST = TextRule(
             unless="link layer: ethernet|link_layer: ethernet|ethernet",
             cause="The port has no LID: the subnet manager does not know it. For a VF it must support virtualization.",
             remedy="Set virt_enabled 2 in OpenSM (or use UFM), give the VF a GUID, and set linkState enable in the SriovIBNetwork.",
+            commands=("railwright discover --node NODE -o json", "sminfo"),
         ),
         says(
             "opensm|subnet manager|~sm~|sminfo",
             "standby|another sm|other sm|entering standby|not master|discovered another|higher priority|no sm|not found|failed to bind",
             cause="Another subnet manager is master, and its settings are in force, not yours.",
             remedy="Keep one master: switch off the switch's subnet manager, or configure partitions and virtualization there.",
+            commands=("sminfo",),
         ),
         says(
             "lowerlayerdown|multicast join failed|multicast group|ipoib|~pkey|_pkey|~p_key",

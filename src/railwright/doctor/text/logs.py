@@ -29,11 +29,13 @@ class Spoken:
     Attributes:
         is_current: it is of something that does not work now; what a healthy pod wrote once, or a kernel since its start,
             is only worth knowing.
+        is_kernel: it is the log of a node's kernel.
     """
 
     origin: Origin
     text: str
     is_current: bool
+    is_kernel: bool = False
 
 
 def spoken(seen: Everything) -> tuple[Spoken, ...]:
@@ -145,8 +147,18 @@ def _judge(rule: TextRule, batches: Iterable[_Batch]) -> Finding | None:
     finding = finding_of(rule, (place for item, place in met if item.is_current or not is_current))
     if finding is None or is_current:
         return finding
-    cause = f"Written by something that works now, or by a kernel since its start: {finding.cause}"
+    cause = f"{_who_wrote(item for item, _ in met)}, so it may be over: {finding.cause}"
     return replace(finding, severity=Severity.INFO, cause=cause, leads_to=(), shows=())
+
+
+def _who_wrote(texts: Iterable[Spoken]) -> str:
+    """Say whose words of the past these are."""
+    found = {item.is_kernel for item in texts}
+    if found == {True}:
+        return "The kernel wrote this at some time since the node started"
+    return (
+        "A pod that works now wrote this once" if found == {False} else "The kernel, and pods that work now, wrote this"
+    )
 
 
 def _logs(seen: Everything) -> Iterator[Spoken]:
@@ -195,4 +207,5 @@ def _is_old(text: str, now: datetime) -> bool:
 def _kernel_logs(seen: Everything) -> Iterator[Spoken]:
     for name, hardware in seen.inside.items():
         if hardware.system.dmesg:
-            yield Spoken(Origin(f"kernel log of {name}", name), "\n".join(hardware.system.dmesg), is_current=False)
+            text = "\n".join(hardware.system.dmesg)
+            yield Spoken(Origin(f"kernel log of {name}", name), text, is_current=False, is_kernel=True)
