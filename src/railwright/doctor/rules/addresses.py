@@ -2,12 +2,13 @@
 
 import ipaddress
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from railwright.core import kinds
 from railwright.core.ids import RuleId
 from railwright.core.objects import KubeObject, Ref, dig, ref_of
+from railwright.doctor.address_managers import WHEREABOUTS, advice_on, holders_in_pools, look_at, managers
 from railwright.doctor.commands import oc
 from railwright.doctor.model import (
     Condition,
@@ -45,10 +46,13 @@ ADDRESSES_COLLIDE = RuleInfo(
     uses=(
         INSIDE,
         reads_rails(),
+        objects(*WHEREABOUTS),
     ),
     covers=("B072", "B080", "B082", "B090"),
     leads_to=(Condition.RDMA_FAILS, Condition.WORKLOAD_WAITS),
 )
+_MOST_SHOWN = 6
+"""Addresses of which everything is shown."""
 
 
 def judge_addresses(seen: Seen) -> Iterator[Finding | Unknown]:
@@ -78,23 +82,41 @@ def _doubled(seen: Seen) -> Iterator[Finding]:
                     holders[address].append((f"{pod.namespace}/{pod.name}", network.name))
     twice = {address: pods for address, pods in holders.items() if len({pod for pod, _ in pods}) > 1}
     if twice:
-        address, pods = next(iter(twice.items()))
-        yield conclude(
-            ADDRESSES_COLLIDE,
-            f"Two pods hold one address at once: {address} is {pods[0][0]}'s and {pods[1][0]}'s"
-            + (f", and {len(twice) - 1} more like it." if len(twice) > 1 else "."),
-            evidence=[
-                Evidence(f"pod {pod}", f"address on {network}", item)
-                for item, holding in list(twice.items())[:6]
-                for pod, network in holding
-            ],
-            remedy=Remedy(
-                "Make one pod of each pair anew, once the address manager is mended (nv-ipam or whereabouts in place of "
-                "host-local, ranges that do not overlap).",
-                tuple(f"oc -n {pod.partition('/')[0]} delete pod {pod.partition('/')[2]}" for pod, _ in pods[1:3]),
+        yield _given_twice(twice, seen)
+
+
+def _given_twice(twice: Mapping[str, list[tuple[str, str]]], seen: Seen) -> Finding:
+    """Conclude with who gave the address, as the NADs name it, and what is to be done about that one."""
+    address, pods = next(iter(twice.items()))
+    shown = dict(list(twice.items())[:_MOST_SHOWN])
+    known = managers(seen)
+    used = {name: known[name] for holding in shown.values() for _, name in holding if name in known}
+    types = frozenset(item.type for item in used.values())
+    advice = advice_on(types, seen.platform)
+    by = f", given by {' and '.join(sorted(types))}" if all(types) and types else ""
+    named = [hit for item in shown for hit in holders_in_pools(seen, item)] if "whereabouts" in types else []
+    entitled = {pod for _, pod in named}
+    # Of whereabouts' pods the one that is in no list would meet the next pod there, so it must not be the one that stays.
+    anew = [pod for pod, _ in pods if pod not in entitled] if "whereabouts" in types else [pod for pod, _ in pods[1:]]
+    more = f", and {len(twice) - 1} more like it" if len(twice) > 1 else ""
+    return conclude(
+        ADDRESSES_COLLIDE,
+        f"Two pods hold one address at once: {address} is {pods[0][0]}'s and {pods[1][0]}'s{by}{more}. {advice.why}".rstrip(),
+        evidence=(
+            *(Evidence(str(item.nad), "ipam type", item.type or "none") for item in used.values()),
+            *(Evidence(f"pod {pod}", f"address on {network}", item) for item in shown for pod, network in shown[item]),
+            *(evidence for evidence, _ in named),
+        ),
+        remedy=Remedy(
+            advice.text,
+            (
+                *(advice.commands or look_at(item.nad for item in used.values())),
+                *(f"oc -n {pod.partition('/')[0]} delete pod {pod.partition('/')[2]}" for pod in anew[:4]),
             ),
-            about=(f"pod:{pod}" for holding in twice.values() for pod, _ in holding),
-        )
+            disrupts="the pods that are made anew",
+        ),
+        about=(f"pod:{pod}" for holding in twice.values() for pod, _ in holding),
+    )
 
 
 def _is_link_local(text: str) -> bool:
