@@ -27,6 +27,7 @@ from railwright.facts.reading import together
 from railwright.facts.script import node_script
 from railwright.facts.sources.network_status import parse_network_status
 from railwright.manifests.verifiers import CONTAINER, RUN_LABEL, Run, Verifier, access_of, pod_of
+from railwright.pipeline.pod_events import last_complaint
 from railwright.plan.model import Rail
 from railwright.ports.cluster import Selection
 from railwright.ports.endpoint import HeldRail
@@ -163,7 +164,9 @@ class VerifierPods:
                     return
                 if elapsed_s >= READY_LIMIT_S:
                     late = f"its pod was not ready after {READY_LIMIT_S:.0f} s: "
-                    self.absent |= {left[name]: late + why for name, why in waiting.items()}
+                    for name, why in waiting.items():
+                        said = await last_complaint(self.world.cluster, self.run.namespace, name)
+                        self.absent[left[name]] = late + (f"{why}; {said}" if said else why)
                     return
                 left = {name: left[name] for name in waiting}
                 first, why = next(iter(waiting.items()))

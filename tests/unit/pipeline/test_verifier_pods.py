@@ -16,11 +16,13 @@ from railwright.core.errors import (
     Refused,
 )
 from railwright.core.ids import FabricName, NodeName
-from railwright.core.objects import Ref
+from railwright.core.objects import KubeObject, Ref
 from railwright.manifests.verifiers import Run, Verifier
+from railwright.pipeline.pod_events import last_complaint
 from railwright.pipeline.verifier_pods import VerifierPods
 from railwright.ports.progress import Silent
 from railwright.simulator.open import open_simulator
+from railwright.simulator.ownership import Manager
 
 RUN = Run("0302080000", "default", FabricName("east-west"), "image", 600.0, has_scc=True)
 NODES = tuple(Verifier(NodeName(f"worker-{number}"), (), {}) for number in range(2))
@@ -58,6 +60,47 @@ async def test_a_pod_that_never_gets_ready_is_given_up_and_its_node_named() -> N
     pods = await started(world)
     assert [item.node for item in pods.endpoints] == ["worker-0"]
     assert pods.absent[NodeName("worker-1")].startswith("its pod was not ready after 300 s")
+
+
+SANDBOX = (
+    'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "35e107ef": plugin '
+    'type="multus" name="multus-cni-network" failed (add): [training/p/c46e3159:east-west-rail0]: error adding container to '
+    'network "east-west-rail0": invalid MTU 4200, must be [0, 1500]'
+)
+"""As a kubelet and Multus wrote it (virtual cluster, 2026-12-01), its ids cut short."""
+
+
+def an_event(name: str, second: int, message: str, kind: str = "Warning") -> KubeObject:
+    about = {"kind": "Pod", "namespace": "default", "name": name}
+    stamp = f"2026-12-01T04:20:{second:02d}Z"
+    meta = {"name": f"{name}.{second}", "namespace": "default"}
+    said = {"involvedObject": about, "reason": "FailedCreatePodSandBox", "message": message, "type": kind}
+    return {"apiVersion": "v1", "kind": "Event", "metadata": meta, **said, "lastTimestamp": stamp}
+
+
+async def test_what_was_last_complained_of_about_a_pod_is_its_newest_warning() -> None:
+    world = open_simulator("h200-roce")
+    for event in (
+        an_event("a", 10, "older"),
+        an_event("a", 20, SANDBOX),
+        an_event("a", 30, "Add eth0", "Normal"),
+        an_event("b", 40, "of another"),
+    ):
+        world.cluster.engine.store.create(event, Manager("kubelet", "Update"), world.cluster.engine.now)
+    said = await last_complaint(world.cluster, "default", "a")
+    assert said.startswith("FailedCreatePodSandBox: ...")
+    assert said.endswith("invalid MTU 4200, must be [0, 1500]")
+    assert await last_complaint(world.cluster, "default", "c") == ""
+
+
+async def test_events_that_may_not_be_read_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = open_simulator("h200-roce")
+
+    def forbidden(*_: object) -> None:
+        raise PermissionMissing("no")
+
+    monkeypatch.setattr(type(world.cluster), "list", forbidden)
+    assert "listing events in namespace default is not allowed" in await last_complaint(world.cluster, "default", "a")
 
 
 async def test_a_pod_that_somebody_removes_is_said_to_be_gone() -> None:
