@@ -60,6 +60,14 @@ def test_a_node_keeps_what_concerns_it_and_the_cause_of_that(capsys) -> None:
     assert all(item["explained_by"] in {None, *keys} for item in document["findings"])
 
 
+def test_without_a_wanted_state_it_says_that_none_was_judged_by(capsys, tmp_path) -> None:
+    main(["doctor", "-q", "--cluster", "sim:h200-roce"])
+    assert "judged by no wanted state" in capsys.readouterr().out
+    (tmp_path / "rails.yaml").write_text(rails("shared", "roce"))
+    main(["doctor", "-q", "--cluster", "sim:h200-roce", "-f", str(tmp_path / "rails.yaml")])
+    assert "judged by no wanted state" not in capsys.readouterr().out
+
+
 def test_text_names_the_exact_command(capsys) -> None:
     main(["doctor", "-q", "--cluster", "sim:adopt+pool-paused-for-good"])
     text = capsys.readouterr().out

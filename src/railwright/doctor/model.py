@@ -21,7 +21,12 @@ class Severity(StrEnum):
     INFO = "info"
     """Worth knowing; nothing is broken by it."""
     WARNING = "warning"
-    """Works now or in part; slower than it should be, or breaks at the next restart, upgrade or reboot."""
+    """
+    Works now or in part; slower than it should be, or breaks at the next restart, upgrade or reboot.
+
+    What slows is a warning even where it halves the bandwidth (ACS, IOMMU): rules read settings, and how much they cost is
+    only known by measuring. A verify that failed is an error of its own (`verification-failed`).
+    """
     ERROR = "error"
     """Something that is wanted does not work."""
 

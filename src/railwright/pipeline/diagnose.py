@@ -35,6 +35,7 @@ from railwright.report.tables import count
 REMEDIES = StageName("doctor-remedies")
 _FIX_EXPECTED_S, _FIX_LIMIT_S, _FIX_HOLD_S = 10.0, 60.0, 2.0
 """Nothing is waited for but the writes themselves: a remedy shows in the next diagnosis."""
+_UNWANTED = "judged by no wanted state: none was given, and the ledger keeps none; -f FILE gives one"
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,7 @@ def diagnosis_document(record: DoctorRecord) -> Document:
         exit_code=record.exit_code,
         taken_at=record.taken_at,
         wanted=record.wanted,
+        unwanted=_UNWANTED,
         refusals=record.refusals,
         problems=record.problems,
         fixed=record.fixed,

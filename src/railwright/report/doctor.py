@@ -18,6 +18,7 @@ from railwright.report.tables import count
 _WIDTH = 110
 _EVIDENCE_SHOWN = 6
 _NODES_SHOWN = 4
+_WHYS_IN_HEAD = 2
 
 
 def doctor_document(
@@ -28,6 +29,7 @@ def doctor_document(
     exit_code: int,
     taken_at: str = "",
     wanted: str = "",
+    unwanted: str = "",
     refusals: tuple[Refusal, ...] = (),
     problems: tuple[str, ...] = (),
     fixed: tuple[str, ...] = (),
@@ -39,6 +41,7 @@ def doctor_document(
 
     Args:
         wanted: by what wanted state it was judged; empty for none.
+        unwanted: in its place, why it was judged by none; empty for pasted text.
         refusals: why the plan of that must not be carried out.
         of: where nothing wrong was found, when that says little: "in this text".
     """
@@ -55,7 +58,8 @@ def doctor_document(
         "problems": list(problems),
         "exit_code": exit_code,
     }
-    head = "\n".join(line for line in (_head(diagnosis, refusals, of), f"judged by {wanted}" if wanted else "") if line)
+    by = f"judged by {wanted}" if wanted else unwanted
+    head = "\n".join(line for line in (_head(diagnosis, refusals, of), _inapplicable_text(diagnosis), by) if line)
     parts = [head, _refusals_text(refusals), *(cause_text(item, diagnosis) for item in diagnosis.causes)]
     if fixed:
         parts.append(f"mended: {', '.join(fixed)}\n  {fix_outcome}")
@@ -116,9 +120,22 @@ def _head(diagnosis: Diagnosis, refusals: tuple[Refusal, ...], of: str) -> str:
     if diagnosis.passed:
         parts.append(f"{count(len(diagnosis.passed), 'rule')} passed")
     if diagnosis.inapplicable:
-        whys = ", ".join(dict.fromkeys(item.why for item in diagnosis.inapplicable))
-        parts.append(f"{count(len(diagnosis.inapplicable), 'rule')} not applicable ({whys})")
+        whys = _whys(diagnosis)
+        reason = f" ({', '.join(whys)})" if len(whys) <= _WHYS_IN_HEAD else ""
+        parts.append(f"{count(len(diagnosis.inapplicable), 'rule')} not applicable{reason}")
     return "; ".join(parts)
+
+
+def _whys(diagnosis: Diagnosis) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item.why for item in diagnosis.inapplicable))
+
+
+def _inapplicable_text(diagnosis: Diagnosis) -> str:
+    """Say why rules are not applicable, where that is too much for the first line."""
+    whys = _whys(diagnosis)
+    if len(whys) <= _WHYS_IN_HEAD:
+        return ""
+    return textwrap.fill(f"not applicable: {'; '.join(whys)}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _refusals_text(refusals: tuple[Refusal, ...]) -> str:

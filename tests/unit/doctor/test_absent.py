@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from support.doctoring import CATALOG, asked, snapshot_of, without_inside
 
+from railwright.core import kinds
 from railwright.doctor.diagnose import diagnose
 from railwright.doctor.registry import RULES
 from railwright.facts.model import NodeHardware, Snapshot, Unseen
@@ -84,6 +85,46 @@ def test_what_was_not_read_of_a_node_matters_where_it_may_have_a_rail(node: str,
     )
     said = asked(replace(snapshot, nodes=nodes), OF_RAILS)
     assert (len(said.unknown), len(said.passed)) == (unknown, 1 - unknown)
+
+
+NO_DRIVER = "no driver container here: give -f FILE to judge by a wanted state"
+NO_RDMA = "nobody asks for RDMA here: give -f FILE to judge by a wanted state"
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("kernel-has-no-driver", NO_DRIVER),
+        ("rdma-stack-held-by-modules", NO_DRIVER),
+        ("driver-not-available-for-node", NO_DRIVER),
+        ("nic-driver-cuts-node-uplink", NO_DRIVER),
+        ("container-memlock-limited", NO_RDMA),
+        ("rdma-devices-missing", NO_RDMA),
+        ("vfs-not-as-wanted", "no SR-IOV policy was made"),
+        ("resource-not-allocatable", "no policy was made"),
+        ("network-attachment-unusable", "no network was made"),
+        ("operator-controller-down", "none of the four operators is here"),
+        ("operator-not-installed", "no operator has a Subscription"),
+        ("operand-crashes", "no operator has pods here"),
+        ("pod-settings-hinder-rdma", "no pod asks for a device or a rail's network"),
+    ],
+)
+def test_a_rule_about_objects_that_nobody_made_does_not_pass(rule: str, why: str) -> None:
+    said = asked(snapshot_of("h200-roce+stale-driver-build"), rule)
+    assert ([item.why for item in said.inapplicable], said.passed, said.unknown) == ([why], (), ())
+
+
+@pytest.mark.parametrize("rule", ["kernel-has-no-driver", "resource-not-allocatable", "operator-controller-down"])
+def test_a_rule_about_objects_that_are_there_passes(rule: str) -> None:
+    said = asked(snapshot_of("adopt"), rule)
+    assert (said.passed, said.inapplicable) == ((rule,), ())
+
+
+def test_objects_that_were_not_listed_are_not_taken_for_absent() -> None:
+    snapshot = snapshot_of("h200-roce")
+    hidden = (*snapshot.cluster.unseen, Unseen(str(kinds.SRIOV_NETWORK_NODE_POLICY), "permission-missing: cannot list"))
+    said = asked(replace(snapshot, cluster=replace(snapshot.cluster, unseen=hidden)), "vfs-not-as-wanted")
+    assert (bool(said.unknown), said.inapplicable) == (True, ())
 
 
 def test_every_rule_is_counted_once() -> None:

@@ -28,7 +28,12 @@ def test_a_failure_that_stands_says_when_why_and_what_next() -> None:
     assert finding.remedy.commands == ("railwright verify --name east-west",)
 
 
-@pytest.mark.parametrize("kept", [Kept(), Kept((proof(Verdict.PASS),)), Kept((proof(Verdict.SKIP),))])
+def test_where_nothing_was_verified_nothing_passes() -> None:
+    said = told(Kept())
+    assert (said.passed, [item.why for item in said.inapplicable]) == ((), ["no fabric of the ledger was verified"])
+
+
+@pytest.mark.parametrize("kept", [Kept((proof(Verdict.PASS),)), Kept((proof(Verdict.SKIP),))])
 def test_without_a_failure_it_is_silent(kept: Kept) -> None:
     said = told(kept)
     assert (said.findings, said.unknown, said.passed) == ((), (), (RULE,))

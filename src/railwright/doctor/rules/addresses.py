@@ -25,6 +25,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import INSIDE, objects, reads_rails, single
 from railwright.doctor.networks import Attachment, Network, attachments, network_of, ranges_of
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import NETWORKS
 from railwright.facts.sources.network_status import parse_network_status
 
 ADDRESSES_COLLIDE = RuleInfo(
@@ -50,6 +51,7 @@ ADDRESSES_COLLIDE = RuleInfo(
     ),
     covers=("B072", "B080", "B082", "B090"),
     leads_to=(Condition.RDMA_FAILS, Condition.WORKLOAD_WAITS),
+    subject=NETWORKS,
 )
 _MOST_SHOWN = 6
 """Addresses of which everything is shown."""

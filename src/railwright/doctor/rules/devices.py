@@ -30,6 +30,7 @@ from railwright.doctor.pods import DRIVER_LIMIT_S, USUAL_LIMIT_S, age_s
 from railwright.doctor.promises import GPU_RESOURCE, PROMISES, Promise, promises, sriov_policies
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped
+from railwright.doctor.subjects import POLICIES, VF_POLICIES
 from railwright.facts.model import NicPort
 
 RESOURCE_NOT_ALLOCATABLE = RuleInfo(
@@ -60,6 +61,7 @@ RESOURCE_NOT_ALLOCATABLE = RuleInfo(
         Condition.OPERATOR_MISSING,
         Condition.PORT_DOWN,
     ),
+    subject=POLICIES,
 )
 
 
@@ -266,6 +268,7 @@ VFS_NOT_AS_WANTED = RuleInfo(
     covers=("B049", "B053", "B054", "B060", "B069", "B107", "B160", "B164"),
     leads_to=(Condition.VFS_MISSING, Condition.RESOURCE_MISSING),
     shows=(Condition.VFS_MISSING, Condition.OPERATOR_MISSING, Condition.NIC_DRIVER_NOT_READY, Condition.LABELS_MISSING),
+    subject=VF_POLICIES,
 )
 
 

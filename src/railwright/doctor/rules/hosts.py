@@ -26,7 +26,7 @@ from railwright.doctor.nic_policy import NAME
 from railwright.doctor.rails import RailHere, is_admitted
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node
-from railwright.doctor.subjects import CONNECTX, GPUS
+from railwright.doctor.subjects import GPUS, NIC_DRIVER_CONTAINERS
 from railwright.doctor.wanted import driver_policy, nic_driver_wanted
 from railwright.facts.model import NodeHardware
 
@@ -180,7 +180,7 @@ UPLINK_IN_DANGER = RuleInfo(
     needs=(INSIDE, reads_rails("values"), objects(kinds.NIC_CLUSTER_POLICY)),
     covers=("B018", "B159"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.ROLLOUT_STUCK),
-    subject=CONNECTX,
+    subject=NIC_DRIVER_CONTAINERS,
 )
 
 

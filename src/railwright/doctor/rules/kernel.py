@@ -25,7 +25,7 @@ from railwright.doctor.operators import GPU
 from railwright.doctor.rdma_stack import OTHER_MAKERS, PEER, holders
 from railwright.doctor.seen import Seen
 from railwright.doctor.showing import capped, on_host, on_node, one_a_node
-from railwright.doctor.subjects import CONNECTX, RAILS
+from railwright.doctor.subjects import DRIVER_CONTAINERS, NIC_DRIVER_CONTAINERS, WANTED_RAILS
 from railwright.doctor.wanted import (
     driver_environment,
     driver_policy,
@@ -51,7 +51,7 @@ STACK_HELD = RuleInfo(
     uses=(objects(kinds.POD),),
     covers=("B024", "B027", "B034", "B038", "B040"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.POD_CRASHES),
-    subject=CONNECTX,
+    subject=NIC_DRIVER_CONTAINERS,
 )
 
 
@@ -164,6 +164,7 @@ KERNEL_WITHOUT_PACKAGES = RuleInfo(
     uses=(BY_OPERATORS, objects(kinds.MACHINE_CONFIG_POOL, kinds.POD)),
     covers=("B011", "B031", "B045", "B162"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
+    subject=DRIVER_CONTAINERS,
 )
 
 
@@ -251,7 +252,7 @@ RDMA_DEVICES_MISSING = RuleInfo(
     uses=(BY_OPERATORS,),
     covers=("B047", "B069"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.RDMA_FAILS),
-    subject=RAILS,
+    subject=WANTED_RAILS,
 )
 _MODULES = ("ib_core", "mlx5_ib", "ib_uverbs")
 
@@ -315,7 +316,7 @@ MEMLOCK_LIMITED = RuleInfo(
     uses=(BY_OPERATORS,),
     covers=("B095",),
     leads_to=(Condition.RDMA_FAILS,),
-    subject=RAILS,
+    subject=WANTED_RAILS,
 )
 _ENOUGH_KIB = 16 * 1024 * 1024
 """16 GiB: below it a job with a few large buffers fails. An estimate; unlimited is what every guide asks for."""

@@ -25,6 +25,7 @@ from railwright.doctor.needs import BY_OPERATORS, INSIDE, objects, reads_rails
 from railwright.doctor.networks import Attachment, attachments
 from railwright.doctor.promises import PROMISES, promises, sriov_prefix
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import NETWORKS
 from railwright.facts.model import LinkLayer
 from railwright.readiness.kinds.networks import judge_network
 from railwright.readiness.kinds.sriov import judge_sriov_network
@@ -63,6 +64,7 @@ ATTACHMENT_UNUSABLE = RuleInfo(
     covers=("B071", "B078", "B079", "B084", "B087", "B089"),
     leads_to=(Condition.NETWORK_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING, Condition.OPERATOR_MISSING),
+    subject=NETWORKS,
 )
 
 

@@ -23,6 +23,7 @@ from railwright.doctor.operators import Installed
 from railwright.doctor.pace import is_new, seconds_since
 from railwright.doctor.pods import USUAL_LIMIT_S
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import OPERATORS, SUBSCRIPTIONS
 from railwright.readiness.answers import condition, holds, message_of
 from railwright.readiness.kinds.olm import judge_subscription
 from railwright.readiness.model import Companions, Readiness
@@ -52,6 +53,7 @@ OPERATOR_NOT_INSTALLED = RuleInfo(
     uses=(objects(kinds.DEPLOYMENT),),
     leads_to=(Condition.OPERATOR_MISSING,),
     shows=(Condition.OPERATOR_MISSING, Condition.POD_NOT_STARTED, Condition.POD_CRASHES),
+    subject=SUBSCRIPTIONS,
 )
 
 
@@ -231,6 +233,7 @@ CONTROLLER_DOWN = RuleInfo(
     needs=(objects(kinds.DEPLOYMENT, kinds.SUBSCRIPTION),),
     leads_to=(Condition.OPERATOR_MISSING,),
     shows=(Condition.POD_CRASHES, Condition.POD_NOT_STARTED),
+    subject=OPERATORS,
 )
 
 

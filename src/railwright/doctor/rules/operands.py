@@ -33,6 +33,7 @@ from railwright.doctor.pods import (
     workload_of,
 )
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import OPERANDS
 from railwright.facts.model import ContainerFacts, EventFacts, Platform, PodFacts
 
 _PODS = objects(kinds.POD)
@@ -59,6 +60,7 @@ IMAGE_NOT_PULLED = RuleInfo(
         Condition.OPERATOR_MISSING,
     ),
     shows=(Condition.POD_NOT_STARTED,),
+    subject=OPERANDS,
 )
 _ABSENT = re.compile(
     r"not found|manifest unknown|no such manifest|name unknown|invalid image name|invalid reference", re.IGNORECASE
@@ -183,6 +185,7 @@ OPERAND_CRASHES = RuleInfo(
         Condition.GPU_DRIVER_NOT_READY,
         Condition.PEER_MEMORY_MISSING,
     ),
+    subject=OPERANDS,
 )
 _KILLED = frozenset({137, 143})
 _ENOUGH = 2
@@ -307,6 +310,7 @@ OPERAND_NOT_STARTED = RuleInfo(
         Condition.OPERATOR_MISSING,
     ),
     shows=(Condition.POD_NOT_STARTED, Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY),
+    subject=OPERANDS,
 )
 
 

@@ -25,6 +25,7 @@ from railwright.doctor.networks import attachment_of, nads_by_place
 from railwright.doctor.pods import thing, workload_pods
 from railwright.doctor.promises import vf_resources
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import WORKLOADS
 from railwright.doctor.switches import DEVICE_FILTERS, not_there, switched_off
 from railwright.doctor.wanted import is_rail, promised_resources, uses_rails
 from railwright.facts.model import ContainerFacts, PodFacts
@@ -67,6 +68,7 @@ SETTINGS_HINDER = RuleInfo(
         "B158",
     ),
     leads_to=(Condition.RDMA_FAILS, Condition.RDMA_SLOW, Condition.NOT_DIRECT),
+    subject=WORKLOADS,
 )
 _SHM = "/dev/shm"  # noqa: S108 - the path that NCCL uses
 _LEAST_SHM_BYTES = 1024**3

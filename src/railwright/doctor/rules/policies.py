@@ -26,6 +26,7 @@ from railwright.doctor.nic_policy import HOST, SHARED, Pool
 from railwright.doctor.operators import GPU, NETWORK
 from railwright.doctor.promises import sriov_policies, sriov_prefix
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import DEVICE_POLICIES, POLICIES
 from railwright.readiness.answers import condition, holds, message_of
 
 POLICY_NOT_CARRIED_OUT = RuleInfo(
@@ -53,6 +54,7 @@ POLICY_NOT_CARRIED_OUT = RuleInfo(
         Condition.POD_CRASHES,
     ),
     shows=(Condition.LABELS_MISSING, Condition.OPERATOR_MISSING),
+    subject=POLICIES,
 )
 _FAILED_WORDS = ("failed to", "could not", "unable to", "error", "missing", "not supported", "invalid")
 
@@ -170,6 +172,7 @@ DEVICE_POLICY_UNUSABLE = RuleInfo(
     uses=(objects(kinds.SRIOV_NETWORK_NODE_STATE), BY_OPERATORS),
     covers=("B047", "B049", "B055", "B060", "B105", "B113"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.VFS_MISSING, Condition.POD_CRASHES),
+    subject=DEVICE_POLICIES,
 )
 _KNOWN = {
     SHARED: {"vendors", "deviceIDs", "drivers", "ifNames", "linkTypes"},

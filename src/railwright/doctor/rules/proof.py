@@ -7,6 +7,7 @@ from railwright.core.verdicts import Verdict
 from railwright.doctor.model import Evidence, Finding, Layer, Remedy, Rule, RuleInfo, Severity, conclude
 from railwright.doctor.needs import LEDGER
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import PROOFS
 
 VERIFY_FAILED = RuleInfo(
     name=RuleId("verification-failed"),
@@ -18,6 +19,7 @@ VERIFY_FAILED = RuleInfo(
     "then, not what would be measured now. A run that passed, or none at all, is no finding.",
     source="decision of the authors: what failed when bytes were moved is wrong until bytes moved again (2026-11-30)",
     needs=(LEDGER,),
+    subject=PROOFS,
 )
 
 

@@ -29,6 +29,7 @@ from railwright.doctor.operators import NETWORK, SRIOV
 from railwright.doctor.promises import sriov_policies, sriov_prefix
 from railwright.doctor.sections import SECURE_BOOT
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import DEVICE_POLICIES, POLICIES
 from railwright.doctor.wanted import driver_environment
 from railwright.facts.model import NodeHardware
 
@@ -46,6 +47,7 @@ COMBINATION_UNSUPPORTED = RuleInfo(
     needs=(INSIDE, reads("meta", "modules", SECURE_BOOT), objects(kinds.CLUSTER_POLICY, kinds.NIC_CLUSTER_POLICY)),
     covers=("B030", "B037", "B038"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.PEER_MEMORY_MISSING),
+    subject=POLICIES,
 )
 _IS_ON = {"true", "1", "yes"}
 
@@ -276,6 +278,7 @@ CLAIMED_TWICE = RuleInfo(
     uses=(BY_OPERATORS,),
     covers=("B055", "B170"),
     leads_to=(Condition.RESOURCE_MISSING, Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
+    subject=DEVICE_POLICIES,
 )
 
 

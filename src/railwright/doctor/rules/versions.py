@@ -27,6 +27,7 @@ from railwright.doctor.model import (
 from railwright.doctor.needs import BY_OPERATORS, NODES, objects, single
 from railwright.doctor.operators import GPU, NETWORK, Installed, version_number
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import DRIVER_CONTAINERS
 
 VERSION_FAILS_HERE = RuleInfo(
     name=RuleId("version-known-to-fail-here"),
@@ -189,6 +190,7 @@ DRIVER_NOT_AVAILABLE = RuleInfo(
     covers=("B006", "B031"),
     leads_to=(Condition.NIC_DRIVER_NOT_READY, Condition.GPU_DRIVER_NOT_READY, Condition.POD_NOT_STARTED),
     shows=(Condition.LABELS_MISSING,),
+    subject=DRIVER_CONTAINERS,
 )
 
 

@@ -26,6 +26,7 @@ from railwright.doctor.needs import INSIDE, NODES, objects, reads_rails
 from railwright.doctor.networks import attachment_of, is_shared_resource, nads_by_place
 from railwright.doctor.pods import CONFIG_REASONS, PULL_REASONS, age_s, limit_s, thing, troubled, workload_pods
 from railwright.doctor.seen import Seen
+from railwright.doctor.subjects import WORKLOADS
 from railwright.facts.model import EventFacts, LinkLayer, PodFacts
 from railwright.facts.sources.network_status import parse_network_status
 
@@ -48,6 +49,7 @@ MISMATCH = RuleInfo(
     covers=("B070", "B084", "B094", "B098"),
     leads_to=(Condition.WORKLOAD_WAITS, Condition.RDMA_FAILS),
     shows=(Condition.NETWORK_MISSING,),
+    subject=WORKLOADS,
 )
 
 
@@ -151,6 +153,7 @@ POD_WAITS = RuleInfo(
     uses=(objects(kinds.EVENT),),
     covers=("B047", "B071", "B074", "B076", "B098", "B099", "B168"),
     shows=(Condition.WORKLOAD_WAITS, Condition.RESOURCE_MISSING, Condition.NETWORK_MISSING),
+    subject=WORKLOADS,
 )
 
 
