@@ -68,6 +68,32 @@ def test_without_a_wanted_state_it_says_that_none_was_judged_by(capsys, tmp_path
     assert "judged by no wanted state" not in capsys.readouterr().out
 
 
+UNTIL_PREPARED = "railwright apply --until nodes-prepared --cluster sim:adopt"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (
+            (),
+            f"{UNTIL_PREPARED} -f rails.yaml   # write rails.yaml first (docs/rails-yaml.md)",
+        ),
+        (("-f", "my rails.yaml"), f"{UNTIL_PREPARED} -f 'my rails.yaml'"),
+        (("-f", "rails.yaml"), f"{UNTIL_PREPARED} -f rails.yaml"),
+        (("found",), UNTIL_PREPARED),
+    ],
+)
+def test_commands_of_ours_are_printed_as_the_person_must_type_them(
+    capsys, tmp_path, monkeypatch, arguments: tuple[str, ...], command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if arguments:
+        (tmp_path / (arguments[-1] if len(arguments) > 1 else "rails.yaml")).write_text(rails("shared", "roce"))
+    given = arguments if len(arguments) > 1 else ()
+    _, document = told(capsys, "--cluster", "sim:adopt", "--only", "container-memlock-limited", *given)
+    assert document["findings"][0]["remedy"]["commands"] == [command]
+
+
 def test_text_names_the_exact_command(capsys) -> None:
     main(["doctor", "-q", "--cluster", "sim:adopt+pool-paused-for-good"])
     text = capsys.readouterr().out

@@ -55,6 +55,11 @@ def doctor(
             fix=fix,
             fail_on=threshold,
             wanted_from=_origin(wanted),
+            typed=api.Typed(
+                cluster=common.cluster or "",
+                file=str(wanted.file) if wanted.file is not None else "",
+                has_file=wanted.file is not None or DEFAULT_FILE.exists(),
+            ),
         )
         if log is not None:
             return show(api.text_document(api.diagnose_text(read_log(log), asked), fail_on=threshold), common)

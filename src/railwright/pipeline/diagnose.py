@@ -13,6 +13,7 @@ from railwright.core.errors import PermissionMissing
 from railwright.core.ids import NodeName, RuleId, StageName
 from railwright.core.risk import Risk
 from railwright.core.verdicts import Verdict
+from railwright.doctor.commands import Typed, as_typed
 from railwright.doctor.diagnose import diagnose
 from railwright.doctor.model import Diagnosis, Finding, Kept, Proof, Severity, narrowed
 from railwright.facts.discover import discover
@@ -35,6 +36,7 @@ from railwright.report.tables import count
 REMEDIES = StageName("doctor-remedies")
 _FIX_EXPECTED_S, _FIX_LIMIT_S, _FIX_HOLD_S = 10.0, 60.0, 2.0
 """Nothing is waited for but the writes themselves: a remedy shows in the next diagnosis."""
+_PLAINLY = Typed()
 _UNWANTED = "judged by no wanted state: none was given, and the ledger keeps none; -f FILE gives one"
 
 
@@ -91,6 +93,7 @@ class Asked:
     Attributes:
         nodes: keeps findings of these nodes and of the cluster; empty keeps all.
         wanted_from: what the wanted state is called in the answer, such as the name of its file.
+        typed: the options with which printed commands of railwright are to be called.
     """
 
     only: frozenset[RuleId] = frozenset()
@@ -99,6 +102,7 @@ class Asked:
     fix: bool = False
     fail_on: Severity | None = Severity.ERROR
     wanted_from: str = ""
+    typed: Typed = _PLAINLY
 
 
 async def examine(
@@ -119,7 +123,8 @@ async def examine(
     decided = planned(snapshot, wanted, ledger, catalog)
     kept = Kept(_proofs(ledger), problem)
     whole = diagnose(snapshot, catalog, decided, kept=kept, only=asked.only, skip=asked.skip)
-    found = narrowed(whole, asked.nodes)
+    seen = narrowed(whole, asked.nodes)
+    found = replace(seen, findings=as_typed(seen.findings, asked.typed))
     record = DoctorRecord(
         cluster=world.cluster.name,
         simulated=world.cluster.simulated,

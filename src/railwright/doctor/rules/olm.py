@@ -80,7 +80,7 @@ def _groups(seen: Seen) -> Iterator[Finding | Unknown]:
         command = (
             f"oc -n {operator.namespace} delete operatorgroup NAME"
             if groups
-            else f"railwright apply --until operators-installed, or: oc -n {operator.namespace} create -f OPERATORGROUP"
+            else f"railwright apply --until operators-installed   # or: oc -n {operator.namespace} create -f OPERATORGROUP"
         )
         yield conclude(
             OPERATOR_NOT_INSTALLED,
