@@ -68,6 +68,18 @@ def test_without_a_wanted_state_it_says_that_none_was_judged_by(capsys, tmp_path
     assert "judged by no wanted state" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("fault", [name for name, text in api.faults() if "doctor -f" in text])
+def test_a_fault_that_is_listed_with_f_shows_against_a_wanted_state_alone(capsys, tmp_path, fault: str) -> None:
+    (tmp_path / "rails.yaml").write_text(rails("shared", "roce"))
+    by_file = ("-f", str(tmp_path / "rails.yaml"))
+    assert told(capsys, "--cluster", f"sim:h200-roce+{fault}")[1]["findings"] == []
+    found, healthy = (
+        [(item["rule"], item["evidence"]) for item in told(capsys, "--cluster", world, *by_file)[1]["findings"]]
+        for world in (f"sim:h200-roce+{fault}", "sim:h200-roce")
+    )
+    assert [item for item in found if item not in healthy]
+
+
 UNTIL_PREPARED = "railwright apply --until nodes-prepared --cluster sim:adopt"
 
 

@@ -57,7 +57,11 @@ def worlds_document(worlds: tuple[tuple[str, str], ...], faults: tuple[tuple[str
     text = "\n\n".join(
         [
             "worlds\n" + table(("name", "what it is"), worlds),
-            "faults\n" + table(("name", "what is broken (where it shows)"), faults),
+            "faults\n"
+            + table(
+                ("name", "what is broken (where it shows; doctor -f: only against a wanted state, or in world adopt)"),
+                faults,
+            ),
             "use: --cluster sim:WORLD+FAULT, or railwright demo --world WORLD --fault FAULT",
         ]
     )

@@ -119,23 +119,33 @@ FAULTS: tuple[Fault, ...] = (
         "every world; doctor",
         inside.settings(gpu_driver="proprietary 550.144.03"),
     ),
-    Fault("peermem-refused", "nvidia_peermem does not load", "peermem; doctor", inside.settings(peermem_loads=False)),
-    Fault("realtime-kernel", "GPU nodes run a real-time kernel", "driver containers; doctor", inside.realtime_kernel),
+    Fault(
+        "peermem-refused",
+        "nvidia_peermem does not load",
+        "peermem; doctor",
+        inside.settings(peermem_loads=False),
+    ),
+    Fault(
+        "realtime-kernel", "GPU nodes run a real-time kernel", "driver containers; doctor -f", inside.realtime_kernel
+    ),
     Fault(
         "stale-driver-build",
         "nodes keep a driver build of the kernel before",
-        "DOCA driver; doctor",
+        "DOCA driver; doctor -f",
         inside.kernel_upgraded_under_builds,
     ),
     Fault(
-        "rdma-stack-absent", "half of the RDMA modules are not loaded", "every method; doctor", inside.rdma_stack_absent
+        "rdma-stack-absent",
+        "half of the RDMA modules are not loaded",
+        "every method; doctor -f",
+        inside.rdma_stack_absent,
     ),
-    Fault("memlock-64k", "containers may lock 64 KiB", "every method; doctor", inside.settings(memlock="64")),
+    Fault("memlock-64k", "containers may lock 64 KiB", "every method; doctor -f", inside.settings(memlock="64")),
     Fault("second-sm", "another subnet manager rules one node", "h200-ib; doctor", inside.last_node_rails(sm_lid=77)),
     Fault(
         "sm-without-virt",
         "the subnet manager gives VFs no LID",
-        "h200-ib, sriov; doctor",
+        "h200-ib, sriov; vfs-ready",
         inside.every_rail(vf_lid=65535),
     ),
     Fault(
