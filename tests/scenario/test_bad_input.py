@@ -290,6 +290,21 @@ def test_render_twice_gives_the_same_bytes_and_what_is_no_longer_wanted_goes() -
     assert [path for path in Path("out").rglob("*") if path.is_dir() and not any(path.iterdir())] == []
 
 
+def test_verify_leaves_an_earlier_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("run1").mkdir()
+    Path("run1/record.json").write_text("the proof")
+    words = refused(capsys, ["verify", "-f", "good.yaml", "--to", "run1", *SIM])
+    assert "holds an earlier run" in words
+    assert Path("run1/record.json").read_text() == "the proof"
+
+
+def test_the_path_of_a_refusal_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", "-f", "good.yaml", "--cluster", "sim:h200-roce+mlx5-uplink"])
+    lines = capsys.readouterr().out.splitlines()
+    refusals = sum("uplink-would-be-cut  worker" in line for line in lines)
+    assert sum("ovs-system > eno1" in line for line in lines) == refusals > 0
+
+
 @pytest.mark.parametrize("folder", ["foreign", "foreign/file", "foreign/file/below"])
 def test_render_leaves_what_it_did_not_write(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("foreign").mkdir()

@@ -1,4 +1,4 @@
-"""A run's files -> a folder that is new, or holds an earlier run."""
+"""A run's files -> a folder."""
 
 from pathlib import Path
 
@@ -22,6 +22,12 @@ def check_folder(folder: Path | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error
+
+
+def check_no_run(folder: Path | None) -> None:
+    """Make sure that a new run does not take the place of an earlier one. Raises UsageError where it would."""
+    if folder is not None and (folder / _RUN).is_file():
+        raise api.UsageError(f"{folder} holds an earlier run, which stays", hint="give a new folder")
 
 
 def keep_run(folder: Path, record: api.VerifyRecord) -> None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from railwright import api
 from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
-from railwright.cli.keep import check_folder, keep_run, kept_in
+from railwright.cli.keep import check_folder, check_no_run, keep_run, kept_in
 from railwright.cli.options import Common, Wanted, check_image, names
 from railwright.cli.progress import progress
 from railwright.cli.wanted import intents_in
@@ -84,6 +84,7 @@ def verify(
 
     async def action() -> int:
         wish = share.wish(image)
+        check_no_run(to)
         check_folder(to)
         earlier = api.open_record(baseline) if baseline is not None else None
         async with await api.open_cluster(common.cluster) as world:

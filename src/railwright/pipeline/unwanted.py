@@ -15,6 +15,7 @@ from railwright.pipeline.runs import pods_on
 from railwright.pipeline.undo_order import VF_KINDS
 from railwright.pipeline.verifier_pods import is_of_a_run
 from railwright.ports.approval import Question
+from railwright.report.tables import count
 
 _STAY = frozenset(
     {
@@ -51,13 +52,13 @@ def removal_question(entries: tuple[LedgerEntry, ...], prepared: Prepared) -> Qu
     if risk is Risk.NONE:
         return None
     nodes = prepared.plan.admitted
-    names = ", ".join(str(entry.ref) for entry in entries)
     return Question(
         risk=risk,
-        what=f"removes what the plan no longer wants: {names}",
+        what=f"removes what the plan no longer wants: {count(len(entries), 'object')}",
         nodes=nodes,
         expected_s=max(stage.expected_s for stage in touched),
-        details=pods_on(nodes, prepared),
+        # One a line: all of them on one are too long to read.
+        details=(*(str(entry.ref) for entry in entries), *pods_on(nodes, prepared)),
     )
 
 

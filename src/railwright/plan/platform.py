@@ -18,6 +18,7 @@ def check_platform(all_settings: tuple[Settings, ...], snapshot: Snapshot, catal
             "the control plane of this cluster is hosted elsewhere: MachineConfigs go through NodePools there, which is not supported yet",
             expected="a control plane of its own",
             seen="HostedCluster (controlPlaneTopology External)",
+            hint="supported are OpenShift with a control plane of its own, single-node too, and plain Kubernetes: README.md",
         )
     if cluster.topology is Topology.UNKNOWN and snapshot.nodes:
         notes.refuse(

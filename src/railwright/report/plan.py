@@ -210,9 +210,12 @@ def _refusals(title: str, refusals: Iterable[Refusal]) -> str:
     for refusal in refusals:
         lines.append(f"  {refusal.code}  {refusal.where}".rstrip())
         lines.append(f"    {one_line(refusal.message)}")
-        if refusal.expected or refusal.seen:
+        # What the message quotes already is not said twice.
+        seen = "" if refusal.seen in refusal.message else refusal.seen
+        if refusal.expected or seen:
             lines.append(f"    expected  {one_line(refusal.expected)}")
-            lines.append(f"    seen      {one_line(refusal.seen)}")
+        if seen:
+            lines.append(f"    seen      {one_line(seen)}")
         if refusal.hint:
             lines.append(f"    next      {refusal.hint}")
     return "\n".join([title, *lines]) if lines else ""

@@ -131,6 +131,14 @@ def test_a_cluster_of_this_kind_is_refused(code, changes):
     assert code in _codes(an_intent(), snapshot=replace(snapshot, cluster=replace(snapshot.cluster, **changes)))
 
 
+def test_a_hosted_control_plane_is_told_what_is_supported():
+    snapshot = two_nodes()
+    hosted = replace(snapshot, cluster=replace(snapshot.cluster, topology=Topology.HOSTED))
+    refusals = plan((an_intent(),), hosted, CATALOG).refusals
+    (refusal,) = [item for item in refusals if item.code == "hosted-control-plane"]
+    assert "plain Kubernetes" in refusal.hint
+
+
 @pytest.mark.parametrize("change", [{"paused": True}, {"updated": False}, {"degraded": True}])
 def test_a_pool_that_is_not_at_rest_is_refused(change):
     snapshot = two_nodes(modules={"irdma": 0})

@@ -299,9 +299,9 @@ async def test_the_gpu_policy_gets_ready_with_reason_reconciled_and_a_second_one
     await world.cluster.apply(gpu_policy())
     await world.clock.sleep(60)
     policy = await world.cluster.get(GPU_POLICY)
-    assert (
-        policy["status"]["conditions"][1]["message"] == "ClusterPolicy is not ready; states not ready: [state-driver]"
-    )
+    late = "ClusterPolicy is not ready; states not ready: [state-device-plugin state-driver]"
+    assert policy["status"]["conditions"][1]["message"] == late
+    assert await allocatable(world, "nvidia.com/gpu") != "8"
     await world.cluster.apply({**gpu_policy(), "metadata": {"name": "second"}})
     await world.clock.sleep(300)
     policy = await world.cluster.get(GPU_POLICY)

@@ -33,6 +33,9 @@ START_S = {"mofed-": 240, "nvidia-driver-daemonset": 180, "nvidia-gpu-driver": 1
 """How long the first start of a pod takes, by the beginning of its name; others take `USUAL_START_S`."""
 USUAL_START_S = 4
 
+_GPU_DRIVERS = ("nvidia-driver-daemonset", "nvidia-gpu-driver")
+_GPU_PLUGIN = "nvidia-device-plugin-daemonset"
+
 _TROUBLES = {
     "image-pull-fails": ("mofed-", "ImagePullBackOff", 'Back-off pulling image "{image}"'),
     "driver-crashes": ("mofed-", "CrashLoopBackOff", "back-off 5m0s restarting failed container={container}"),
@@ -51,9 +54,13 @@ def react(world: Objects, now: datetime) -> tuple[Write, ...]:
         delete(pod) for pod in leaving(world, POD) if not dig(pod, "metadata", "finalizers", default=())
     ]
     ready: dict[str, set[str]] = {}
-    for pod in of_kind(world, POD):
+    pods = of_kind(world, POD)
+    driverless = {node_of(pod) for pod in pods if name_of(pod).startswith(_GPU_DRIVERS) and not is_pod_ready(pod)}
+    for pod in pods:
         if not is_pod_ready(pod):
-            writes += _pod(world, pod, now, down)
+            # The plugin's init container waits for the driver of its node: without one no GPU is offered.
+            waits = name_of(pod).startswith(_GPU_PLUGIN) and node_of(pod) in driverless
+            writes += () if waits else _pod(world, pod, now, down)
         else:
             owner = dig(pod, "metadata", "ownerReferences", 0, "name", default="")
             ready.setdefault(node_of(pod), set()).add(str(owner))
@@ -158,7 +165,7 @@ def _allocatable(world: Objects, node: KubeObject, ready: set[str]) -> tuple[Wri
         found |= _host_devices(world, devices, name)
     if "sriov-device-plugin" in ready:
         found |= _virtual_functions(world, name)
-    if "nvidia-device-plugin-daemonset" in ready:
+    if _GPU_PLUGIN in ready:
         found["nvidia.com/gpu"] = devices.gpus
     if "plugin-finds-nothing" in world.troubles:
         found = {resource: count if resource == "nvidia.com/gpu" else 0 for resource, count in found.items()}
