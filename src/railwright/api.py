@@ -19,7 +19,7 @@ from railwright.core.errors import RailwrightError, Refused, UsageError
 from railwright.core.ids import FabricName, NodeName, StageName
 from railwright.core.redactor import Redactor
 from railwright.core.verdicts import Verdict
-from railwright.doctor.commands import Typed
+from railwright.doctor.commands import Typed, as_typed
 from railwright.doctor.model import Diagnosis, Finding, Severity
 from railwright.doctor.registry import known_rules
 from railwright.facts.crosscheck import Difference, cross_check, cross_check_one
@@ -153,6 +153,7 @@ __all__ = [
     "World",
     "apply",
     "apply_document",
+    "as_typed",
     "choose_fabric",
     "clean",
     "clean_document",

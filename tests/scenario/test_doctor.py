@@ -145,6 +145,21 @@ async def test_what_does_not_bear_on_the_failed_stage_is_left_out() -> None:
     assert record.findings
 
 
+def test_a_failed_apply_prints_our_commands_with_its_own_options(capsys, tmp_path, monkeypatch) -> None:
+    (tmp_path / "rails.yaml").write_text(rails("shared", "roce"))
+    cluster, file = "sim:h200-roce+no-nfd-labels", str(tmp_path / "rails.yaml")
+    asked: list[tuple[str, api.Typed]] = []
+
+    def spelled(findings, typed):
+        asked.extend((str(item.rule), typed) for item in findings)
+        return tuple(findings)
+
+    monkeypatch.setattr(api, "as_typed", spelled)
+    assert main(["apply", "-q", "-y", "--cluster", cluster, "-f", file]) == 4
+    assert capsys.readouterr().out
+    assert {typed for _, typed in asked} == {api.Typed(cluster, file, has_file=True)}
+
+
 async def test_an_apply_that_passes_asks_no_doctor() -> None:
     async with await open_for("roce", "link-flaps") as world:
         record = await applied(world, intents_for("shared", "roce"))

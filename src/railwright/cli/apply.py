@@ -1,5 +1,6 @@
 """`railwright apply`."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,7 +10,7 @@ from railwright.cli.consent import Consent
 from railwright.cli.edge import run, show
 from railwright.cli.options import Common, Wanted
 from railwright.cli.progress import progress
-from railwright.cli.wanted import required_intents
+from railwright.cli.wanted import required_intents, typed
 
 
 def apply(
@@ -49,6 +50,7 @@ def apply(
                 verify=not skip_verify,
                 progress=progress(quiet=common.quiet),
             )
-            return show(api.apply_document(record), common)
+            findings = api.as_typed(record.findings, typed(wanted, common))
+            return show(api.apply_document(replace(record, findings=findings)), common)
 
     return run(action, common, writes=True)

@@ -10,7 +10,7 @@ from railwright.cli.edge import run, show
 from railwright.cli.options import DEFAULT_FILE, Common, Wanted
 from railwright.cli.pasted import read_log
 from railwright.cli.progress import progress
-from railwright.cli.wanted import intents_in
+from railwright.cli.wanted import intents_in, typed
 from railwright.cli.ways import Ways
 
 FailOn = Literal["info", "warning", "error", "never"]
@@ -55,11 +55,7 @@ def doctor(
             fix=fix,
             fail_on=threshold,
             wanted_from=_origin(wanted),
-            typed=api.Typed(
-                cluster=common.cluster or "",
-                file=str(wanted.file) if wanted.file is not None else "",
-                has_file=wanted.file is not None or DEFAULT_FILE.exists(),
-            ),
+            typed=typed(wanted, common),
         )
         if log is not None:
             return show(api.text_document(api.diagnose_text(read_log(log), asked), fail_on=threshold), common)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from railwright import api
-from railwright.cli.options import DEFAULT_FILE, Wanted
+from railwright.cli.options import DEFAULT_FILE, Common, Wanted
 
 _STDIN = Path("-")
 
@@ -47,6 +47,15 @@ def required_intents(wanted: Wanted) -> tuple[api.Intent, ...]:
             message, hint="write one (docs/rails-yaml.md shows ten lines), or start with: railwright demo"
         )
     return intents
+
+
+def typed(wanted: Wanted, common: Common) -> api.Typed:
+    """Give the options with which the person's next commands are to be called."""
+    return api.Typed(
+        cluster=common.cluster or "",
+        file=str(wanted.file) if wanted.file is not None else "",
+        has_file=_file(wanted) is not None,
+    )
 
 
 def names_in(file: Path | None, name: str | None) -> tuple[api.FabricName, ...] | None:
