@@ -16,6 +16,7 @@ from railwright.pipeline.as_applied import AppliedOtherwise, applied_otherwise, 
 from railwright.pipeline.live import read_live
 from railwright.pipeline.model import Prepared, StageStatus, StatusRecord
 from railwright.pipeline.moves import held_now, under_way, without_versions
+from railwright.pipeline.not_begun import split_begun
 from railwright.pipeline.prepare import earlier_intents, prepare, prepare_exactly, read_ledger
 from railwright.pipeline.prove import NOT_YET, kept
 from railwright.pipeline.rights import hidden_from
@@ -125,8 +126,10 @@ async def _stage(
         return StageStatus(stage.name, Verdict.UNKNOWN, error.message, since=since)
     # What was never written, as labels of nodes that apply has not come to, has not drifted: it is still to be done.
     written = tuple(item for item in items if item.ref in prepared.ledger.entries)
-    differing: _Drift = tuple((ref, fields) for ref, fields in drift(written, live.objects).items())
-    found = _verdict(stage, judged, since, differing)
+    drifted, waiting = split_begun(drift(written, live.objects), prepared.ledger.entries)
+    found = _verdict(stage, judged, since, tuple(drifted.items()))
+    if waiting and found.verdict is Verdict.PASS:
+        found = replace(found, reason=f"{found.reason}; not begun on {', '.join(waiting)}: run railwright apply again")
     moving = under_way(prepared, stage.name) if found.verdict is Verdict.PASS else ""
     if moving:
         return replace(found, verdict=Verdict.PROGRESSING, reason=moving, waiting_for="railwright apply, once more")
