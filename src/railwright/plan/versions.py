@@ -301,6 +301,7 @@ def network_operator(
     if fallback is not None:
         notes.warn(
             "network-operator-version-unknown",
-            f"Network Operator {version or 'of unknown version'} is not in the catalog: images of {fallback.version} are named",
+            f"Network Operator {version or 'of unknown version'} is not in the catalog: images of {fallback.version} are"
+            " named; no key states the operator's version, and spec.driver.nicVersion names another DOCA driver",
         )
     return fallback

@@ -105,5 +105,12 @@ def test_images_of_a_known_network_operator_stand_in_for_those_of_an_unknown_one
     assert code not in said(an_intent())
 
 
+def test_where_images_stand_in_the_key_that_names_another_driver_is_given():
+    wish, packages = an_intent(), newer("nvidia-network-operator.v99.1.0")
+    made = plan((wish,), a_cluster((a_node(0, hardware(wish.fabric)),), packages=packages), CATALOG)
+    (warning,) = [item for item in made.warnings if item.code == "network-operator-version-unknown"]
+    assert "spec.driver.nicVersion" in warning.message
+
+
 def test_without_any_known_network_operator_no_image_can_be_named():
     assert "no-network-operator-version" in said(an_intent(), catalog=NO_VERSION)
