@@ -162,7 +162,7 @@ measures: nothing runs beside it.
 
 ALWAYS_UNCOVERED = (
     "more than one SIGKILL of a job on the real API server: make soak (on the simulator every write is covered)",
-    "a faulty network before the real API server with more than one seed a configuration: make soak",
+    "a faulty network before the real API server, but for one seed of shared RoCE: make soak",
     "apply of SR-IOV and host device under exactly their roles on the real API server: make soak",
     "an InstallPlan of real OLM that holds a foreign operator: make soak (unit tests cover the refusal)",
     "in the lab's machine: lost packets, swapped rails, a slow node: make soak",

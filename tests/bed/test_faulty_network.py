@@ -38,12 +38,23 @@ metadata: {{name: east-west}}
 spec: {{method: {method}, fabric: {fabric}, workloadNamespaces: [training]}}
 """
 CATALOG = load_catalog()
-SEEDS, IN_SOAK = (20787001,), 10
-"""In make test, of each configuration, four minutes each; and in soak, where they are others every day."""
+SEED, IN_SOAK = 20787001, 10
+"""In make test; and how many of each configuration in soak, where they are others every day."""
 SHARE, FOR_GOOD = 0.06, 0.03
 """An answer that says no ends most commands early: with more of them nothing would be tried of what comes late."""
 TRIES, TRIES_IN_SOAK = 1, 3
 """Of apply and of clean under faults, before the one without any."""
+ROWS = [
+    pytest.param(
+        *(method, fabric, SEED, TRIES), marks=() if (method, fabric) == CONFIGURATIONS[0] else pytest.mark.soak
+    )
+    for method, fabric in CONFIGURATIONS
+] + [
+    pytest.param(method, fabric, seed, TRIES_IN_SOAK, marks=pytest.mark.soak)
+    for method, fabric in CONFIGURATIONS
+    for seed in rotating(IN_SOAK)
+]
+"""Each takes minutes: make test has one."""
 _OBJECT = re.compile(
     r"/apis?/(?:(?P<group>[^/]+\.[^/]+|apps|batch|policy)/)?v[^/]+/(?:namespaces/(?P<ns>[^/]+)/)?(?P<plural>[^/]+)/(?P<name>[^/]+)"
 )
@@ -101,14 +112,7 @@ async def _through_faults(tries: Tries, name: str, job: Job, seed: int, attempts
     assert await tries.once(name, job) == 0, "\n".join((*tries.ends, *tries.proxy.done))
 
 
-@pytest.mark.parametrize(
-    ("seed", "attempts"),
-    [
-        *((seed, TRIES) for seed in SEEDS),
-        *(pytest.param(seed, TRIES_IN_SOAK, marks=pytest.mark.soak) for seed in rotating(IN_SOAK)),
-    ],
-)
-@pytest.mark.parametrize(("method", "fabric"), CONFIGURATIONS)
+@pytest.mark.parametrize(("method", "fabric", "seed", "attempts"), ROWS)
 async def test_faults_cost_time_and_nothing_else(
     plane: Plane, method: str, fabric: str, seed: int, attempts: int
 ) -> None:
