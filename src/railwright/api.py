@@ -442,8 +442,7 @@ async def diagnose(
 
 def diagnose_text(text: str, asked: Asked | None = None) -> Diagnosis:
     """Say what log lines show: of kubelets, operators, drivers, the kernel, NCCL, UCX, NIXL or perftest."""
-    # The tables of words are large, and no other command needs them.
-    from railwright.doctor.text.diagnose import diagnose_text as read
+    from railwright.doctor.text.diagnose import diagnose_text as read  # large tables, which no other command needs
 
     wanted = asked or Asked()
     return read(text, only=wanted.only, skip=wanted.skip)
