@@ -121,7 +121,7 @@ def netdev(sys: Path, name: str, *, device: Path | None = None, lowers: tuple[st
 
 def a_machine(top: Path) -> Path:
     """A node: GPU and ConnectX with a virtual function below one switch, uplink over br-ex, VLAN and bond."""
-    proc, root, sys = top / "proc", top / "root", top / "root/sys"
+    proc, root, sys = top / "proc", top / "tree", top / "tree/sys"
     put(proc / "2/comm", "kthreadd\n")
     put(proc / "77/limits", "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  8388608  8388608  bytes\n")
     for process in ("self", "1"):
@@ -201,7 +201,7 @@ def what_runs(proc: Path) -> None:
 
 def storage_of(top: Path) -> None:
     """What a node mounts, maps and serves, and where the tunnels of its cluster network start."""
-    root, sys = top / "root", top / "root/sys"
+    root, sys = top / "tree", top / "tree/sys"
     rows = ['"external_ids":["map",[["ovn-encap-ip","10.9.9.9"]]]', '["ovn-encap-ip","10.0.0.20,10.1.0.4"]']
     put(root / "etc/openvswitch/conf.db", "\n".join(rows) + "\n")
     put(sys / "bus/rbd/devices/0/config_info", "10.2.0.5:6789,10.2.0.6:6789 name=admin pool image -\n")
@@ -214,7 +214,7 @@ def storage_of(top: Path) -> None:
 
 def a_setup(top: Path) -> None:
     """What an administrator, a vendor and an image decided, and the programs that are there to ask."""
-    proc, root, sys = top / "proc", top / "root", top / "root/sys"
+    proc, root, sys = top / "proc", top / "tree", top / "tree/sys"
     put(proc / "cpuinfo", "vendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu vme\n\nvendor_id\t: x\n")
     put(proc / "uptime", "86400.25 100.0\n")
     put(proc / "sys/net/ipv4/conf/all/arp_ignore", "1\n")
@@ -262,7 +262,7 @@ def skip_without(program: str) -> None:
 def run(top: Path, shell: list[str], *, limit: int = 8192, program_s: str = "10") -> str:
     script = node_script().replace("/proc /host/proc /rootfs/proc", f"{top}/proc").replace("/host /rootfs", f"{top}/x")
     script = script.replace("PROGRAM_S=10", f"PROGRAM_S={program_s}")
-    script = script.replace("LIMIT=8192", f"LIMIT={limit}").replace("sys=/sys", f"sys={top}/root/sys")
+    script = script.replace("LIMIT=8192", f"LIMIT={limit}").replace("sys=/sys", f"sys={top}/tree/sys")
     script = script.replace("{proc:-/proc}", f"{{proc:-{top}/none}}")
     skip_without(shell[0])
     done = subprocess.run(
@@ -373,7 +373,7 @@ def test_every_shell_reads_what_cards_call_themselves_and_prints_no_serial_numbe
     ids=["nothing", "no-device", "cut-in-its-name", "cut-in-a-field", "longer-than-is-read", "no-letters"],
 )
 def test_what_cannot_be_read_of_a_card_is_left_out(machine, shell, data, name, part):
-    (machine / "root/sys/bus/pci/devices/0000:1a:00.0/vpd").write_bytes(data)
+    (machine / "tree/sys/bus/pci/devices/0000:1a:00.0/vpd").write_bytes(data)
     hardware = parse_node_record(run(machine, shell))
     port = hardware.ports[0]
     assert (port.card_name[: len(name) or None], port.part_number) == (name, part)
@@ -407,7 +407,7 @@ def test_every_shell_reads_how_the_node_is_set_up(machine, shell):
 
 
 def test_a_config_space_that_is_closed_is_named(machine):
-    closed = next((machine / "root/sys/devices").rglob("config"))
+    closed = next((machine / "tree/sys/devices").rglob("config"))
     closed.write_bytes(config_space(acs_control=0, relaxed_ordering=True, length=64))
     hardware = parse_node_record(run(machine, ["sh"]))
     assert hardware.bridges[0].config is None
@@ -459,8 +459,8 @@ def test_what_the_script_prints_is_enough_to_follow_the_nodes_traffic(machine, s
         ("proc/88/comm", "no kubelet was seen"),
         ("proc/88/mounts", "proc/88/mounts can't be read"),
         ("proc/self/net/tcp", "sockets could not be read"),
-        ("root/etc/openvswitch/conf.db", "where Open vSwitch's tunnels start is not known"),
-        ("root/sys/kernel/config/nvmet/ports/1/addr_traddr", "NVMe-oF served at port 1: what carries it can't be told"),
+        ("tree/etc/openvswitch/conf.db", "where Open vSwitch's tunnels start is not known"),
+        ("tree/sys/kernel/config/nvmet/ports/1/addr_traddr", "NVMe-oF served at port 1: what carries it can't be told"),
     ],
 )
 def test_what_the_script_does_not_find_makes_uplinks_unknown(machine, path, problem):
@@ -477,17 +477,17 @@ def test_what_the_script_does_not_find_makes_uplinks_unknown(machine, path, prob
     ("module", "folder"), [("nvmet", "nvmet"), ("iscsi_target_mod", "target"), ("ib_srpt", "target")]
 )
 def test_a_server_whose_settings_are_hidden_makes_uplinks_unknown(machine, module, folder):
-    shutil.rmtree(machine / "root/sys/kernel/config" / folder)
-    (machine / "root/sys/module" / module).mkdir(parents=True)
+    shutil.rmtree(machine / "tree/sys/kernel/config" / folder)
+    (machine / "tree/sys/module" / module).mkdir(parents=True)
     assert f"{module} is loaded" in parse_node_record(run(machine, ["sh"])).uplinks_problem
 
 
 @pytest.mark.parametrize("module", ["iscsi_target_mod", "ib_srpt"])
 def test_a_target_that_is_loaded_and_serves_nothing_is_no_problem(machine, module):
-    target = machine / "root/sys/kernel/config/target"
+    target = machine / "tree/sys/kernel/config/target"
     shutil.rmtree(target)
     target.mkdir()
-    (machine / "root/sys/module" / module).mkdir(parents=True)
+    (machine / "tree/sys/module" / module).mkdir(parents=True)
     assert "is loaded" not in parse_node_record(run(machine, ["sh"])).uplinks_problem
 
 
@@ -507,7 +507,7 @@ def test_a_search_that_fails_does_not_pass_for_one_that_found_nothing(machine, s
 
 
 def test_a_setting_of_the_container_runtime_beats_its_own_limit(machine):
-    put(machine / "root/etc/crio/crio.conf.d/10-custom", '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n')
+    put(machine / "tree/etc/crio/crio.conf.d/10-custom", '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n')
     assert parse_node_record(run(machine, ["sh"])).memlock_limit == "unlimited"
 
 
@@ -537,7 +537,7 @@ def test_a_section_that_is_too_long_is_cut_and_says_so(machine):
 
 
 def test_secure_boot_is_read_from_its_efi_variable(machine):
-    variable = machine / "root/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+    variable = machine / "tree/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
     variable.parent.mkdir(parents=True)
     variable.write_bytes(bytes([6, 0, 0, 0, 1]))
     assert parse_node_record(run(machine, ["sh"])).secure_boot is True
@@ -552,10 +552,10 @@ def test_the_script_writes_nothing(machine):
 
 
 def test_rdma_devices_that_are_hidden_do_not_pass_for_none(machine):
-    shutil.rmtree(machine / "root/sys/class/infiniband")
+    shutil.rmtree(machine / "tree/sys/class/infiniband")
     hidden = parse_node_record(run(machine, ["sh"]))
     assert [item.why.endswith("/class/infiniband") for item in hidden.unseen if item.what == "infiniband"] == [True]
-    shutil.rmtree(machine / "root/sys/module/ib_core")
+    shutil.rmtree(machine / "tree/sys/module/ib_core")
     without_the_stack = parse_node_record(run(machine, ["sh"]))
     assert not any(item.what == "infiniband" for item in without_the_stack.unseen)
 
